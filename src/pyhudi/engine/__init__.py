@@ -1,0 +1,1 @@
+"""Who carries out tasks: this process, or Spark."""

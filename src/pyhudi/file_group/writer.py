@@ -1,0 +1,152 @@
+"""Writing files of a file group: base files with all their footers, log files of data and delete blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pyhudi.errors import FileExists
+from pyhudi.file_group.footer import footers
+from pyhudi.file_group.spec import WriteSpec
+from pyhudi.file_group.stats import RangeCollector
+from pyhudi.format.file_names import (
+    PARQUET,
+    PARTITION_METADATA,
+    BaseFileName,
+    FileId,
+    LogFileName,
+    MarkerKind,
+    WriteToken,
+    marker_path,
+    partition_depth,
+    print_partition_metadata,
+)
+from pyhudi.format.log_file import BlockKind, Header, frame_records, write_block
+from pyhudi.format.metadata import WriteStat
+from pyhudi.format.metadata_records import ColumnRange
+from pyhudi.format.schema import FILE_NAME, RECORD_KEY
+from pyhudi.merge.avro import encode_records
+from pyhudi.storage import joined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenFile:
+    """A file that a task wrote, with what the commit and the metadata table must know of it."""
+
+    stat: WriteStat
+    ranges: tuple[ColumnRange, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseFileContent:
+    """A finished base file: its path, size, number of rows and ranges."""
+
+    path: str
+    name: str
+    size: int
+    rows: int
+    ranges: tuple[ColumnRange, ...]
+
+
+def write_base_file(
+    spec: WriteSpec, partition_path: str, file_id: FileId, token: WriteToken, rows: Iterable[pa.Table], kind: MarkerKind
+) -> BaseFileContent:
+    """Write a base file from batches of stored rows; its name goes into every row."""
+    name = str(BaseFileName(file_id=file_id, write_token=token, instant=spec.instant, extension=PARQUET))
+    _announce(spec, partition_path, name, kind)
+    schema = spec.table.file_schema
+    collector = RangeCollector(schema, spec.indexed_columns)
+    keys: list[pa.ChunkedArray] = []
+    count = 0
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(
+        sink, schema, compression=spec.layout.parquet_codec, store_schema=False, **_codec_level(spec.layout.parquet_codec)
+    ) as writer:
+        for batch in rows:
+            named = _with_file_name(batch, name)
+            writer.write_table(named, row_group_size=spec.layout.row_group_rows)
+            collector.add(named)
+            keys.append(named.column(RECORD_KEY))
+            count += len(named)
+        all_keys = pa.chunked_array([chunk for part in keys for chunk in part.chunks], type=pa.string())
+        writer.add_key_value_metadata(footers(all_keys, spec.table.file_avro_text, spec.layout.bloom))
+    content = sink.getvalue()
+    path = joined(partition_path, name)
+    sizes = _column_sizes(content)
+    spec.table.storage.create(path, [memoryview(content)])
+    return BaseFileContent(path=path, name=name, size=content.size, rows=count, ranges=collector.ranges(name, sizes))
+
+
+def write_log_file(
+    spec: WriteSpec, partition_path: str, file_id: FileId, token: WriteToken, rows: pa.Table, deletes: bytes | None
+) -> WrittenFile:
+    """Write a log file: one data block (if there are rows), then one delete block (if there are deletes)."""
+    name = str(LogFileName(file_id=file_id, instant=spec.instant, version=1, write_token=token))
+    _announce(spec, partition_path, name, MarkerKind.CREATE)
+    headers = {Header.INSTANT_TIME: str(spec.instant), Header.SCHEMA: spec.table.file_avro_text}
+    blocks: list[bytes] = []
+    collector = RangeCollector(spec.table.file_schema, spec.indexed_columns)
+    if len(rows):
+        stored = _with_file_name(rows, file_id)
+        collector.add(stored)
+        records = frame_records(len(stored), encode_records(stored, spec.table.file_avro))
+        blocks.append(write_block(BlockKind.AVRO_DATA, headers, records))
+    if deletes is not None:
+        blocks.append(write_block(BlockKind.DELETE, headers, deletes))
+    path = joined(partition_path, name)
+    spec.table.storage.create(path, blocks)
+    size = sum(len(block) for block in blocks)
+    stat = WriteStat(
+        file_id=file_id,
+        path=path,
+        partition_path=partition_path,
+        previous_commit=str(spec.instant),
+        writes=len(rows),
+        bytes_written=size,
+        file_size=size,
+        log_version=1,
+        log_files=(name,),
+    )
+    return WrittenFile(stat=stat, ranges=collector.ranges(name, {}))
+
+
+def write_partition_metadata(spec: WriteSpec, partition_path: str) -> None:
+    """Make the folder a partition, unless it is one already."""
+    content = print_partition_metadata(spec.instant, partition_depth(partition_path))
+    try:
+        spec.table.storage.create(joined(partition_path, PARTITION_METADATA), content)
+    except FileExists:
+        return
+
+
+def _announce(spec: WriteSpec, partition_path: str, name: str, kind: MarkerKind) -> None:
+    spec.table.storage.create(marker_path(spec.instant, partition_path, name, kind), b"")
+
+
+def _with_file_name(rows: pa.Table, name: str) -> pa.Table:
+    index = rows.schema.get_field_index(FILE_NAME)
+    column = pa.repeat(pa.scalar(name, pa.string()), len(rows))
+    return rows.set_column(index, pa.field(FILE_NAME, pa.string()), column)
+
+
+def _codec_level(codec: str) -> dict[str, int]:
+    """gzip at its default level costs more than everything else together."""
+    return {"compression_level": 1} if codec in ("gzip", "zstd") else {}
+
+
+def _column_sizes(content: pa.Buffer) -> dict[str, tuple[int, int]]:
+    metadata = pq.read_metadata(pa.BufferReader(content))
+    sizes: dict[str, tuple[int, int]] = {}
+    for group in range(metadata.num_row_groups):
+        row_group = metadata.row_group(group)
+        for index in range(row_group.num_columns):
+            column = row_group.column(index)
+            compressed, plain = sizes.get(column.path_in_schema, (0, 0))
+            sizes[column.path_in_schema] = (
+                compressed + column.total_compressed_size,
+                plain + column.total_uncompressed_size,
+            )
+    return sizes

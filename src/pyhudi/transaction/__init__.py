@@ -1,0 +1,1 @@
+"""How the timeline moves: states, conflicts, locks, markers, undo, and the metadata table's share of each."""

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
+
+import pytest
+
+from tests.interop.oracle import HudiRs, JavaHudi
+
+
+@pytest.fixture(scope="session")
+def java_hudi() -> Iterator[Callable[..., JavaHudi]]:
+    """The oracle of a release and time zone; each is started once."""
+    with ExitStack() as running:
+        yield cache(lambda **which: running.enter_context(JavaHudi(**which)))
+
+
+@pytest.fixture(scope="session")
+def java(java_hudi: Callable[..., JavaHudi]) -> JavaHudi:
+    return java_hudi()
+
+
+@pytest.fixture(scope="session")
+def hudi_rs() -> HudiRs:
+    return HudiRs()
