@@ -1,4 +1,4 @@
-"""Apache Hudi for Python on Spark, with no jar: real Hudi tables, written, read, maintained and protected from Python."""
+"""Apache Hudi for Python on Spark, with no jar: real Hudi tables, written, read and kept from Python."""
 
 from pyhudi.errors import HudiError
 from pyhudi.interfaces.dataframe import HudiTable, create_table, table

@@ -34,6 +34,18 @@ class Clock(Protocol):
         """How far this machine's zone is ahead of UTC at that moment."""
         ...
 
+    def every(self, interval_ms: int, work: Callable[[], None]) -> Repetition:
+        """Call `work` again and again, beside what goes on here, until stopped."""
+        ...
+
+
+class Repetition(Protocol):
+    """Work that is called again and again."""
+
+    def stop(self) -> None:
+        """Let the current call finish, then no more."""
+        ...
+
 
 class Ids(Protocol):
     """Names that nobody else makes."""
@@ -73,6 +85,9 @@ class SystemClock:
     def local_offset_ms(self, at_ms: int) -> int:
         offset = datetime.datetime.fromtimestamp(at_ms / 1000).astimezone().utcoffset()
         return 0 if offset is None else int(offset.total_seconds() * 1000)
+
+    def every(self, interval_ms: int, work: Callable[[], None]) -> Repetition:
+        return Background(interval_ms, work)
 
 
 class SystemIds:

@@ -45,9 +45,7 @@ def read(table: Table, spec: TableSpec, engine: Engine, query: Query) -> Any:
 
 def scan(table: Table, query: Query) -> Scan:
     """Which slices the query needs."""
-    return plan_scan(
-        table, query.predicate, as_of=query.as_of, read_optimized=query.kind is QueryType.READ_OPTIMIZED
-    )
+    return plan_scan(table, query.predicate, as_of=query.as_of, read_optimized=query.kind is QueryType.READ_OPTIMIZED)
 
 
 def check_columns(spec: TableSpec, projection: Projection) -> None:
@@ -62,7 +60,7 @@ def check_columns(spec: TableSpec, projection: Projection) -> None:
 
 
 def resolve_instant(table: Table, moment: str | datetime.datetime) -> RequestedTime:
-    """The time to read the table at: an instant, an ISO time or a datetime (in the timeline's zone, or with its own)."""
+    """The time to read the table at: an instant, an ISO time or a datetime (in the timeline's zone, or its own)."""
     text = _instant_text(table, moment)
     first = table.timeline.start
     if first is not None and text < first and not table.timeline.history():
@@ -82,7 +80,7 @@ def _instant_text(table: Table, moment: str | datetime.datetime) -> str:
                 f"as_of={moment!r} is no instant (yyyyMMddHHmmssSSS), ISO time or datetime: {problem}"
             ) from problem
     if moment.tzinfo is not None:
-        zone = datetime.timezone.utc if table.properties.timeline_in_utc else None
+        zone = datetime.UTC if table.properties.timeline_in_utc else None
         moment = moment.astimezone(zone).replace(tzinfo=None)
     return print_time(int((moment - datetime.datetime(1970, 1, 1)) / datetime.timedelta(milliseconds=1)))
 

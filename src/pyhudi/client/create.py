@@ -13,8 +13,15 @@ from pyhudi.clock import Machine
 from pyhudi.errors import FileExists, InvalidRequest, TableExists
 from pyhudi.file_group.metadata_tasks import metadata_hfile
 from pyhudi.file_group.stats import value_type_of
-from pyhudi.format.file_names import HFILE, PARTITION_METADATA, BaseFileName, FileId, LogFileName, WriteToken
-from pyhudi.format.file_names import print_partition_metadata
+from pyhudi.format.file_names import (
+    HFILE,
+    PARTITION_METADATA,
+    BaseFileName,
+    FileId,
+    LogFileName,
+    WriteToken,
+    print_partition_metadata,
+)
 from pyhudi.format.instant import (
     Action,
     CompletionTime,

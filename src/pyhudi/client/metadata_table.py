@@ -100,6 +100,4 @@ def _compact(table: Table, inner: Table, writer: Writer, engine: Engine) -> Inst
     )
     completion = writer.next_completion(table, Table.load(storage))
     storage.create(joined(folder, completed_name(time, completion, Action.COMPACTION)), commit.to_bytes())
-    return Instant(
-        requested_time=time, action=Action.COMMIT, state=State.COMPLETED, completion_time=completion
-    )
+    return Instant(requested_time=time, action=Action.COMMIT, state=State.COMPLETED, completion_time=completion)

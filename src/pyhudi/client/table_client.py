@@ -121,6 +121,4 @@ def table_spec(table: Table) -> TableSpec:
 
 def commit_extra(options: Mapping[str, object]) -> dict[str, str]:
     """What a caller wants kept in the commit: options whose key begins with `_`, as Hudi's default prefix has it."""
-    return {
-        key: str(value) for key, value in options.items() if key.startswith("_") and key not in META_COLUMNS
-    }
+    return {key: str(value) for key, value in options.items() if key.startswith("_") and key not in META_COLUMNS}

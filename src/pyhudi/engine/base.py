@@ -66,8 +66,10 @@ class Engine(Protocol):
         """Give every row its key, partition path and file group; without a lookup all keys are taken as new."""
         ...
 
-    def shuffle(self, located: Located, targets: Mapping[GroupKey, Sequence[Target]], write: GroupWrite) -> list[WrittenFile]:
-        """Bring the rows of each target together and write them, each target once."""
+    def shuffle(
+        self, located: Any, targets: Mapping[GroupKey, Sequence[Target]], write: GroupWrite
+    ) -> list[WrittenFile]:
+        """Bring the rows of each target together and write them, each target once; takes what `locate` returned."""
         ...
 
     def frame(self, table: TableSpec, slices: Sequence[FileSlice], projection: Projection) -> Any:

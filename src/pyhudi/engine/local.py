@@ -16,7 +16,6 @@ from pyhudi.file_group.reader import Projection, read_slice
 from pyhudi.file_group.spec import TableSpec
 from pyhudi.file_group.tasks import Attempt, GroupWrite, Target
 from pyhudi.file_group.writer import WrittenFile
-from pyhudi.format.file_names import FileId
 from pyhudi.format.schema import PARTITION_PATH, RECORD_KEY
 from pyhudi.merge.kernel import latest_per_key
 from pyhudi.table.slices import FileSlice
@@ -43,16 +42,15 @@ class LocalEngine:
     def locate(self, incoming: Incoming, lookup: Lookup | None) -> LocatedRows:
         if not isinstance(incoming.source, pa.Table):
             raise InvalidRequest(
-                f"rows are a {type(incoming.source).__name__}; the local engine takes a pyarrow.Table, a Spark DataFrame "
-                "brings its own engine"
+                f"rows are a {type(incoming.source).__name__}; the local engine takes a pyarrow.Table, "
+                "a Spark DataFrame brings its own engine"
             )
         rows = keyed_rows(incoming.source, incoming.table, incoming.keys, deleting=incoming.deleting)
-        if incoming.combine:
-            rows = latest_per_key(rows, incoming.table.rule)
         groups: dict[GroupKey, pa.Table] = {}
-        for path, part in _by_partition(rows):
-            for group, members in self._located(path, part, lookup):
-                groups[group] = members
+        for path, members in _by_partition(rows):
+            part = latest_per_key(members, incoming.table.rule) if incoming.combine else members
+            for group, found in self._located(path, part, lookup):
+                groups[group] = found
         return LocatedRows(groups=groups)
 
     def shuffle(
@@ -72,21 +70,19 @@ class LocalEngine:
         batches = [rows for part in slices for rows in read_slice(table, part, projection)]
         return table_of(batches, projection.schema(table))
 
-    def _located(
-        self, partition_path: str, rows: pa.Table, lookup: Lookup | None
-    ) -> list[tuple[GroupKey, pa.Table]]:
+    def _located(self, partition_path: str, rows: pa.Table, lookup: Lookup | None) -> list[tuple[GroupKey, pa.Table]]:
         if lookup is None:
             return [((partition_path, None), rows)]
         scans = list(lookup([partition_path]))
         keys = rows.column(RECORD_KEY)
-        owner = np.full(len(rows), -1, np.int64)
-        for number, found in enumerate(self.run(scans)):
-            owner[pc.is_in(keys, value_set=found).to_numpy()] = number
+        is_new = np.ones(len(rows), np.bool_)
         groups: list[tuple[GroupKey, pa.Table]] = []
-        for number in np.unique(owner).tolist():
-            file_id: FileId | None = None if number < 0 else scans[number].slice.file_id
-            groups.append(((partition_path, file_id), rows.filter(pa.array(owner == number))))
-        return groups
+        for scan, held in zip(scans, self.run(scans), strict=True):
+            found = pc.is_in(keys, value_set=held).to_numpy()
+            is_new &= ~found
+            groups.append(((partition_path, scan.slice.file_id), rows.filter(pa.array(found))))
+        groups.append(((partition_path, None), rows.filter(pa.array(is_new))))
+        return [(group, members) for group, members in groups if len(members)]
 
 
 def _by_partition(rows: pa.Table) -> list[tuple[str, pa.Table]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,8 @@ MIN_KEY = "hoodie_min_record_key"
 MAX_KEY = "hoodie_max_record_key"
 
 _FIRST_BYTE_OF_SURROGATES = 0xF0
+_FEWEST_ENTRIES = 64
+"""A filter is sized for the keys there are: at the configured size a file of ten rows would carry 430 KB of zeros."""
 
 
 def footers(keys: pa.ChunkedArray, avro_text: str, bloom: BloomParameters | None) -> dict[str, str]:
@@ -30,7 +33,8 @@ def footers(keys: pa.ChunkedArray, avro_text: str, bloom: BloomParameters | None
     entries |= {MIN_KEY: low, MAX_KEY: high}
     if bloom is not None:
         offsets, data = utf8_buffers(keys)
-        entries |= {BLOOM_FILTER: BloomFilter.build(offsets, data, bloom).text(), BLOOM_TYPE: bloom.kind}
+        fitting = replace(bloom, entries=min(bloom.entries, max(len(keys), _FEWEST_ENTRIES)))
+        entries |= {BLOOM_FILTER: BloomFilter.build(offsets, data, fitting).text(), BLOOM_TYPE: bloom.kind}
     return entries
 
 

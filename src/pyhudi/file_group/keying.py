@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -24,9 +26,9 @@ def keyed_rows(rows: pa.Table, table: TableSpec, keys: KeySpec, *, deleting: boo
     if not deleting:
         check_columns(plain.schema, table.user_schema)
         plain = conform(plain, table.user_schema)
-    missing = [name for name in (*keys.key_fields, *keys.partition_fields) if name not in plain.column_names]
-    if missing:
-        raise SchemaMismatch(f"the rows lack the column(s) {', '.join(missing)}, which make up key and partition")
+    check_key_columns(plain.column_names, keys)
+    if deleting:
+        plain = conform(plain, pa.schema([field for field in table.user_schema if field.name in keys.fields]))
     key, path = record_keys(plain, keys), partition_paths(plain, keys)
     if deleting:
         return pa.table({RECORD_KEY: key, PARTITION_PATH: path})
@@ -47,18 +49,46 @@ def check_columns(rows: pa.Schema, table: pa.Schema) -> None:
         raise SchemaMismatch(f"the columns differ from the table's: {'; '.join(problems)}. Cast or rename them first")
 
 
+def check_key_columns(names: Collection[str], keys: KeySpec) -> None:
+    """Refuse rows without the columns that make up key and partition."""
+    missing = [name for name in keys.fields if name not in names]
+    if missing:
+        raise SchemaMismatch(f"the rows lack the column(s) {', '.join(missing)}, which make up key and partition")
+
+
+def check_paths(paths: Iterable[str]) -> None:
+    """Refuse partition paths that leave the table."""
+    for path in paths:
+        if escapes_table(path):
+            raise InvalidRequest(
+                f"partition path {path!r} would leave the table; url-encode partition values or change them"
+            )
+
+
+def missing_key(field: str) -> InvalidRequest:
+    """The refusal of rows without a key."""
+    return InvalidRequest(f"key column {field!r} holds null or empty values; every row needs a key")
+
+
+def unprintable(field: str, kind: pa.DataType) -> Unsupported:
+    """The refusal of a column whose values have no text of their own."""
+    return Unsupported(f"column {field!r} of type {kind} as key or partition; use text, integers, dates or booleans")
+
+
 def record_keys(rows: pa.Table, keys: KeySpec) -> pa.ChunkedArray:
     """Keys as the table's key generator writes them."""
     if not keys.key_is_prefixed:
         field = keys.key_fields[0]
         text = as_text(rows.column(field), field)
         if text.null_count or pc.any(pc.equal(text, "")).as_py():
-            raise InvalidRequest(f"key column {field!r} holds null or empty values; every row needs a key")
+            raise missing_key(field)
         return text
     parts = []
     for field in keys.key_fields:
         text = as_text(rows.column(field), field)
-        text = pc.if_else(pc.equal(pc.fill_null(text, NULL_KEY_PART), ""), EMPTY_KEY_PART, pc.fill_null(text, NULL_KEY_PART))
+        text = pc.if_else(
+            pc.equal(pc.fill_null(text, NULL_KEY_PART), ""), EMPTY_KEY_PART, pc.fill_null(text, NULL_KEY_PART)
+        )
         parts.append(pc.binary_join_element_wise(f"{field}:", text, ""))
     return pc.binary_join_element_wise(*parts, ",") if len(parts) > 1 else parts[0]
 
@@ -71,7 +101,9 @@ def partition_paths(rows: pa.Table, keys: KeySpec) -> pa.ChunkedArray:
     paths = pc.binary_join_element_wise(*parts, "/") if len(parts) > 1 else parts[0]
     for path in pc.unique(paths).to_pylist():
         if escapes_table(path):
-            raise InvalidRequest(f"partition path {path!r} would leave the table; url-encode partition values or change them")
+            raise InvalidRequest(
+                f"partition path {path!r} would leave the table; url-encode partition values or change them"
+            )
     return paths
 
 
@@ -86,7 +118,7 @@ def as_text(column: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
         return pc.if_else(column, "true", "false")
     if pa.types.is_timestamp(kind):
         return pc.cast(pc.cast(column, pa.int64()), pa.string())
-    raise Unsupported(f"column {field!r} of type {kind} as key or partition; use text, integers, dates or booleans")
+    raise unprintable(field, kind)
 
 
 def _partition_parts(column: pa.ChunkedArray, field: str, keys: KeySpec) -> pa.ChunkedArray:

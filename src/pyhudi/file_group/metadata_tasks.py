@@ -18,7 +18,7 @@ from pyhudi.format.metadata_records import (
     without_tombstones,
 )
 from pyhudi.storage import Storage, joined
-from pyhudi.table.metadata_table import apply_record, read_log_records
+from pyhudi.table.metadata_table import apply_record, log_records
 from pyhudi.table.slices import FileSlice
 
 
@@ -65,8 +65,8 @@ def merged_records(storage: Storage, part: FileSlice) -> dict[str, MetadataRecor
             if record is not None:
                 records[key.decode()] = record
     for log in part.logs:
-        for key, record in read_log_records(storage, log):
-            apply_record(records, key, record)
+        for name, change in log_records(storage.read(log.path), log.path):
+            apply_record(records, name, change)
     kept = {key: without_tombstones(record) for key, record in records.items()}
     return {key: record for key, record in kept.items() if record is not None}
 

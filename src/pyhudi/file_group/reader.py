@@ -40,8 +40,8 @@ class Projection:
 
     def needed(self, table: TableSpec) -> pa.Schema:
         """The query's columns and those its predicate looks at."""
-        extra = predicate_columns(self.predicate) if self.predicate is not None else set()
-        return pa.schema([field for field in table.file_schema if field.name in extra.union(self.columns)])
+        asked = {*self.columns, *(predicate_columns(self.predicate) if self.predicate is not None else ())}
+        return pa.schema([field for field in table.file_schema if field.name in asked])
 
 
 def read_slice(table: TableSpec, part: FileSlice, projection: Projection) -> Iterator[pa.Table]:

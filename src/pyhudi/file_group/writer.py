@@ -63,7 +63,11 @@ def write_base_file(
     count = 0
     sink = pa.BufferOutputStream()
     with pq.ParquetWriter(
-        sink, schema, compression=spec.layout.parquet_codec, store_schema=False, **_codec_level(spec.layout.parquet_codec)
+        sink,
+        schema,
+        compression=spec.layout.parquet_codec,
+        store_schema=False,
+        **_codec_level(spec.layout.parquet_codec),
     ) as writer:
         for batch in rows:
             named = _with_file_name(batch, name)

@@ -93,7 +93,7 @@ _NAME = re.compile(r"(\d+)(?:_(\d+))?\.(\w+)(?:\.(requested|inflight))?")
 
 
 def parse_file_name(name: str) -> InstantFile | None:
-    """What a name in the timeline's folder says; None for files that are no instants (temporary, foreign, checksums)."""
+    """What a name in the timeline's folder says; None for files that are no instants (temporary or foreign ones)."""
     match = _NAME.fullmatch(name)
     if match is None:
         return None

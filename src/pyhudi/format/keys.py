@@ -30,6 +30,11 @@ class KeySpec:
     prefix_single_key: bool
 
     @property
+    def fields(self) -> tuple[str, ...]:
+        """All columns that key and partition path are made of, each once."""
+        return tuple(dict.fromkeys((*self.key_fields, *self.partition_fields)))
+
+    @property
     def key_is_prefixed(self) -> bool:
         """True when a key reads `field:value` even with one key field."""
         return len(self.key_fields) > 1 or (self.generator is KeyGenerator.COMPLEX and self.prefix_single_key)

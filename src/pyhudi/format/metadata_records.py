@@ -204,11 +204,13 @@ def encode_record(record: MetadataRecord) -> bytes:
 def decode_record(datum: bytes, schema_text: str, where: str) -> MetadataRecord | None:
     """The record of a datum, by its writer's schema; None for kinds that no reader of ours asks for."""
     try:
-        raw = fastavro.schemaless_reader(
+        raw: Any = fastavro.schemaless_reader(
             io.BytesIO(datum), _parsed(schema_text), None, return_record_name=True, return_record_name_override=True
         )
     except (EOFError, ValueError, IndexError, KeyError, TypeError) as problem:
-        raise CorruptTable(f"{where}: a metadata record cannot be decoded ({problem}); rebuild the metadata table") from problem
+        raise CorruptTable(
+            f"{where}: a metadata record cannot be decoded ({problem}); rebuild the metadata table"
+        ) from problem
     if raw["type"] not in frozenset(RecordType):
         return None
     kind = RecordType(raw["type"])
@@ -228,7 +230,9 @@ def deleted_keys(content: bytes, where: str) -> list[str]:
     try:
         raw: Any = fastavro.schemaless_reader(io.BytesIO(content[8:]), _parsed_deletes(), None)
     except (EOFError, ValueError, IndexError, KeyError, TypeError) as problem:
-        raise CorruptTable(f"{where}: a delete block cannot be decoded ({problem}); rebuild the metadata table") from problem
+        raise CorruptTable(
+            f"{where}: a delete block cannot be decoded ({problem}); rebuild the metadata table"
+        ) from problem
     return [entry["recordKey"] for entry in raw["deleteRecordList"]]
 
 
@@ -285,7 +289,9 @@ def _widen(left: ColumnRange, right: ColumnRange) -> ColumnRange:
     if left.value_type is ValueType.NULL:
         left, right = right, left
     if right.value_type not in (left.value_type, ValueType.NULL):
-        raise Unsupported(f"column {left.column}: statistics of types {left.value_type.name} and {right.value_type.name}")
+        raise Unsupported(
+            f"column {left.column}: statistics of types {left.value_type.name} and {right.value_type.name}"
+        )
     return replace(
         left,
         minimum=_extreme(left.minimum, right.minimum, smaller=True),

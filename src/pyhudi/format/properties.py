@@ -12,7 +12,17 @@ CHECKSUM = "hoodie.table.checksum"
 
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _PLAIN = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-_PRINTED = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\f": "\\f", "\\": "\\\\", "=": "\\=", ":": "\\:", "#": "\\#", "!": "\\!"}
+_PRINTED = {
+    "\t": "\\t",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\f": "\\f",
+    "\\": "\\\\",
+    "=": "\\=",
+    ":": "\\:",
+    "#": "\\#",
+    "!": "\\!",
+}
 _BLANKS = " \t\f"
 
 
@@ -26,7 +36,9 @@ def parse_properties(content: bytes, where: str) -> dict[str, str]:
         try:
             result[_unescape(line[:split])] = _unescape(value)
         except ValueError as problem:
-            raise CorruptTable(f"{where}: bad escape in line {line[:60]!r}; restore the file from its backup") from problem
+            raise CorruptTable(
+                f"{where}: bad escape in line {line[:60]!r}; restore the file from its backup"
+            ) from problem
     return result
 
 

@@ -48,7 +48,9 @@ INDEX_DEFS_PATH = "hoodie.table.index.defs.path"
 TABLE_FORMAT = "hoodie.table.format"
 BOOTSTRAP_BASE = "hoodie.bootstrap.base.path"
 
-IDENTITY_KEYS = frozenset({NAME, DATABASE, TYPE, VERSION, LAYOUT, RECORD_KEY_FIELDS, PARTITION_FIELDS, KEY_GENERATOR_TYPE})
+IDENTITY_KEYS = frozenset(
+    {NAME, DATABASE, TYPE, VERSION, LAYOUT, RECORD_KEY_FIELDS, PARTITION_FIELDS, KEY_GENERATOR_TYPE}
+)
 """Properties that make the table what it is; nobody changes them on a living table."""
 
 

@@ -81,7 +81,7 @@ class HudiTable:
         current, asked = self._query(query, as_of, since or until, columns, where)
         return self._client.read(engine_of(spark), asked, current)
 
-    def to_arrow(  # noqa: PLR0913 - the call is pinned by the interface
+    def to_arrow(
         self,
         *,
         query: str = "snapshot",
@@ -107,7 +107,9 @@ class HudiTable:
     def delete(self, rows: Any = None, *, where: str | None = None, **options: object) -> WriteResult:
         """Delete the rows with these keys: `rows` holds key and partition columns."""
         if where is not None:
-            raise Unsupported("delete(where=…) is not built yet; pass the rows to delete, with key and partition columns")
+            raise Unsupported(
+                "delete(where=…) is not built yet; pass the rows to delete, with key and partition columns"
+            )
         return self._write("delete", rows, options)
 
     def plan(self, service: str, **options: object) -> Plan:
@@ -172,7 +174,9 @@ class HudiTable:
         where: str | None,
     ) -> tuple[Table, Query]:
         if incremental is not None or query == "incremental":
-            raise Unsupported("incremental reads (since, until) are not built yet; read with as_of, or the latest snapshot")
+            raise Unsupported(
+                "incremental reads (since, until) are not built yet; read with as_of, or the latest snapshot"
+            )
         if query not in frozenset(QueryType):
             raise InvalidRequest(f"query={query!r}; choose {' or '.join(QueryType)}")
         current = self._client.table()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -34,6 +34,10 @@ class Plan(Protocol):
         """All of it, for machines."""
         ...
 
+    def __str__(self) -> str:
+        """The table that people read; see `plan_text`."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceResult:
@@ -57,3 +61,34 @@ class TableService:
     options: type[Any]
     plan: Callable[[Table, Any], Plan]
     execute: Callable[[Any, Table, TableSpec, Engine, Writer], ServiceResult]
+
+
+def plan_text(plan: Plan, title: str) -> str:
+    """How every plan prints: its title, then a table of its steps or the reason why there are none."""
+    rows = plan.rows()
+    return f"{title}\n{text_table(rows)}" if rows else f"{title}: nothing to do, {plan.reason}"
+
+
+def text_table(rows: Sequence[Mapping[str, object]], columns: Sequence[str] = ()) -> str:
+    """Rows under their column names, numbers to the right; what could steer a terminal is escaped."""
+    names = tuple(columns) or tuple(rows[0] if rows else ())
+    lines = [names, *(tuple(_cell(row.get(name)) for name in names) for row in rows)]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(names))]
+    numeric = [bool(rows) and all(_is_number(row.get(name)) for row in rows) for name in names]
+    lines.insert(1, tuple("-" * width for width in widths))
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(line, widths, numeric, strict=True)
+        ).rstrip()
+        for line in lines
+    )
+
+
+def _cell(value: object) -> str:
+    text = "" if value is None else str(value)
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def _is_number(value: object) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))

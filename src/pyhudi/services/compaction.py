@@ -10,13 +10,12 @@ from pyhudi.engine.base import Engine
 from pyhudi.errors import InvalidRequest, PlanOutdated
 from pyhudi.file_group.spec import FileLayout, TableSpec, WriteSpec
 from pyhudi.file_group.tasks import CompactSlice
-from pyhudi.format.instant import Action, Instant, State
+from pyhudi.format.file_names import FileId, parse_base_file, parse_log_file
+from pyhudi.format.instant import Action, Instant, RequestedTime, State
 from pyhudi.format.metadata import CommitMetadata, CompactionOperation, CompactionPlan
 from pyhudi.format.metadata.commit import SCHEMA_KEY
-from pyhudi.services import ServiceResult, TableService
+from pyhudi.services import ServiceResult, TableService, plan_text
 from pyhudi.table.slices import BaseFile, FileSlice, LogFile
-from pyhudi.format.file_names import FileId, parse_base_file, parse_log_file
-from pyhudi.format.instant import RequestedTime
 from pyhudi.table.table import Table
 from pyhudi.transaction.transaction import Transaction
 from pyhudi.transaction.undo import undo_inflight_service
@@ -69,6 +68,9 @@ class CompactionPreview:
             "steps": [{**row, "files": list(part.paths)} for row, part in zip(self.rows(), self.slices, strict=True)],
         }
 
+    def __str__(self) -> str:
+        return plan_text(self, f"{NAME} scheduled at {self.pending.requested_time}" if self.pending else NAME)
+
 
 def plan(table: Table, options: CompactionOptions) -> CompactionPreview:
     """All slices that have log files; a plan that is already on the timeline comes first."""
@@ -86,9 +88,7 @@ def plan(table: Table, options: CompactionOptions) -> CompactionPreview:
     return CompactionPreview(slices=slices, pending=None, why_nothing=reason)
 
 
-def execute(
-    preview: CompactionPreview, table: Table, spec: TableSpec, engine: Engine, writer: Writer
-) -> ServiceResult:
+def execute(preview: CompactionPreview, table: Table, spec: TableSpec, engine: Engine, writer: Writer) -> ServiceResult:
     """Carry out exactly this plan, or raise `PlanOutdated` when a file it rests on has changed."""
     if not preview.slices and preview.pending is None:
         return ServiceResult(service=NAME, instant=None, reason=preview.why_nothing, counts={})

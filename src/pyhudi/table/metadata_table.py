@@ -32,7 +32,7 @@ from pyhudi.format.metadata_records import (
 )
 from pyhudi.storage import Storage, joined
 from pyhudi.table.file_system_view import FileSystemView
-from pyhudi.table.slices import FileSlice, LogFile
+from pyhudi.table.slices import BaseFile, FileSlice
 from pyhudi.table.timeline import Timeline
 
 METADATA_FOLDER = joined(META_FOLDER, "metadata")
@@ -52,6 +52,9 @@ class MetadataTable:
     timeline: Timeline
     data_timeline: Timeline
     _slices: dict[str, tuple[FileSlice, ...]] = field(default_factory=dict, init=False, repr=False)
+    _bases: dict[str, HFileReader] = field(default_factory=dict, init=False, repr=False)
+    _logs: dict[str, bytes] = field(default_factory=dict, init=False, repr=False)
+    """what was read of files, which never change: each is read once per reading of the table"""
 
     def file_groups(self, partition: str) -> tuple[FileSlice, ...]:
         """Newest slice of each file group of a metadata partition, in shard order."""
@@ -128,32 +131,38 @@ class MetadataTable:
     ) -> Records:
         found: Records = {}
         if group.base is not None:
-            path = group.base.path
-            reader = HFileReader(functools.partial(self.storage.read_range, path), group.base.size, path)
-            for key, record in _records(reader, keys, prefixes, path):
+            for key, record in _records(self._base(group.base), keys, prefixes, group.base.path):
                 found[key] = record
         for log in group.logs:
-            for key, record in read_log_records(self.storage, log, keys, prefixes):
-                apply_record(found, key, record)
+            if log.path not in self._logs:
+                self._logs[log.path] = self.storage.read(log.path)
+            for key, change in log_records(self._logs[log.path], log.path, keys, prefixes):
+                apply_record(found, key, change)
         return found
 
+    def _base(self, base: BaseFile) -> HFileReader:
+        if base.path not in self._bases:
+            read = functools.partial(self.storage.read_range, base.path)
+            self._bases[base.path] = HFileReader(read, base.size, base.path)
+        return self._bases[base.path]
 
-def read_log_records(
-    storage: Storage, log: LogFile, keys: Sequence[str] | None = None, prefixes: Sequence[str] | None = None
+
+def log_records(
+    content: bytes, where: str, keys: Sequence[str] | None = None, prefixes: Sequence[str] | None = None
 ) -> Iterator[tuple[str, MetadataRecord | None]]:
     """Records of a metadata log file in replay order; None for a key that is deleted."""
-    for block in read_blocks(storage.read(log.path), log.path):
+    for block in read_blocks(content, where):
         match block.kind:
             case BlockKind.HFILE_DATA:
-                reader = HFileReader.of_bytes(bytes(block.content), log.path)
-                yield from _records(reader, keys, prefixes, log.path)
+                reader = HFileReader.of_bytes(bytes(block.content), where)
+                yield from _records(reader, keys, prefixes, where)
             case BlockKind.DELETE:
-                for key in deleted_keys(bytes(block.content), log.path):
+                for key in deleted_keys(bytes(block.content), where):
                     yield key, None
             case BlockKind.CORRUPT:
-                raise CorruptTable(f"{log.path}: damaged block at {block.offset}; rebuild the metadata table")
+                raise CorruptTable(f"{where}: damaged block at {block.offset}; rebuild the metadata table")
             case _:
-                raise Unsupported(f"{log.path}: {block.kind.name} block in the metadata table")
+                raise Unsupported(f"{where}: {block.kind.name} block in the metadata table")
 
 
 def apply_record(records: Records, key: str, record: MetadataRecord | None) -> None:

@@ -115,9 +115,7 @@ class _Pruning:
         choices = itertools.product(*(each for each in told if each))
         return any(may_match(self.predicate, dict(choice)) for choice in choices)
 
-    def _known_of_partition(
-        self, path: str, ranges: Mapping[tuple[str, str], ColumnRange]
-    ) -> dict[str, Bounds]:
+    def _known_of_partition(self, path: str, ranges: Mapping[tuple[str, str], ColumnRange]) -> dict[str, Bounds]:
         """A partition's range leaves out files that lack the column, so its count of nulls proves nothing."""
         known = self._known((column, ranges.get((path, column))) for column in self.ranged)
         return {column: replace(bounds, may_be_null=True) for column, bounds in known.items()}

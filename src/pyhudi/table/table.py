@@ -101,9 +101,7 @@ class Table:
         """Names and sizes of the files in these partitions."""
         if self.metadata is not None:
             return self.metadata.files(partition_paths)
-        return {
-            path: {info.name: info.size for info in self.storage.list(path).files} for path in partition_paths
-        }
+        return {path: {info.name: info.size for info in self.storage.list(path).files} for path in partition_paths}
 
     def slices(self, partition_paths: Iterable[str], as_of: RequestedTime | None = None) -> list[FileSlice]:
         """Newest visible slices of these partitions."""

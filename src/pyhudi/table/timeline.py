@@ -47,9 +47,7 @@ class Timeline:
         return cls.of([file for file in files if file is not None], storage, layout, history)
 
     @classmethod
-    def of(
-        cls, files: Iterable[InstantFile], storage: Storage, layout: TimelineLayout, history: History
-    ) -> Timeline:
+    def of(cls, files: Iterable[InstantFile], storage: Storage, layout: TimelineLayout, history: History) -> Timeline:
         """Instants from their files: the furthest state of each time and action counts."""
         furthest: dict[tuple[RequestedTime, Action], InstantFile] = {}
         services: set[RequestedTime] = set()

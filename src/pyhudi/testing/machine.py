@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pyhudi.clock import Owner
 
@@ -29,6 +29,17 @@ class SimClock:
 
     def local_offset_ms(self, at_ms: int) -> int:
         return self._zone_offset_ms
+
+    def every(self, interval_ms: int, work: Callable[[], None]) -> Never:
+        """Nothing: within a simulated operation no interval ever passes."""
+        return Never()
+
+
+class Never:
+    """Work that is due later than anything that is simulated."""
+
+    def stop(self) -> None:
+        """There is nothing to stop."""
 
 
 class SimIds:

@@ -10,7 +10,7 @@ import enum
 import json
 from dataclasses import asdict, dataclass
 
-from pyhudi.clock import Background, Clock, Ids, Owner
+from pyhudi.clock import Clock, Ids, Owner, Repetition
 from pyhudi.configs import setting
 from pyhudi.errors import FileMissing, LeaseLost, StorageError
 from pyhudi.storage import Storage
@@ -68,8 +68,8 @@ class Heartbeats:
         """Show that the writer lives."""
         self._storage.replace(_heartbeat_path(instant), b"")
 
-    def keep_beating(self, instant: str) -> Background:
-        """Beat on a thread of its own until stopped. A beat that fails is one missed; `check` sees if too many were."""
+    def keep_beating(self, instant: str) -> Repetition:
+        """Beat beside the work until stopped. A beat that fails is one missed; `check` sees if too many were."""
 
         def beat() -> None:
             try:
@@ -77,7 +77,7 @@ class Heartbeats:
             except StorageError:
                 return
 
-        return Background(self._options.interval_ms, beat)
+        return self._clock.every(self._options.interval_ms, beat)
 
     def check(self, instant: str) -> None:
         """Raise `LeaseLost` if others may take this writer's instant for dead; to be called right before completing."""

@@ -134,9 +134,7 @@ def changes_of(table: Table, commit: CommitMetadata, written: Sequence[WrittenFi
 def _file_records(commit: CommitMetadata) -> dict[str, MetadataRecord]:
     by_partition = commit.stats_by_partition()
     touched = {partition_name(path): FileState(size=0, deleted=False) for path in by_partition}
-    records: dict[str, MetadataRecord] = {
-        ALL_PARTITIONS_KEY: FileList(kind=RecordType.PARTITION_LIST, entries=touched)
-    }
+    records: dict[str, MetadataRecord] = {ALL_PARTITIONS_KEY: FileList(kind=RecordType.PARTITION_LIST, entries=touched)}
     for path, stats in by_partition.items():
         entries = {stat.file_name: FileState(size=stat.file_size, deleted=False) for stat in stats}
         records[partition_name(path)] = FileList(kind=RecordType.FILES, entries=entries)

@@ -93,7 +93,7 @@ class Transaction:
         self.table.storage.create(joined(self.table.timeline.layout.active_folder, name), content)
 
     def complete(self, commit: CommitMetadata, written: Sequence[WrittenFile]) -> Instant:
-        """Commit, on the metadata table and then on the table. Raises `Conflict` or `LeaseLost` before anything shows."""
+        """Commit, on the metadata table, then on the table. Raises `Conflict` or `LeaseLost` before anything shows."""
         writer = self.writer
         with writer.lock.held(f"complete {self.instant}"):
             current = self.table.reload()
@@ -125,7 +125,9 @@ class Transaction:
         if known is None or known.completed:
             raise LeaseLost(f"instant {self.instant} was undone by another writer; nothing was committed, start again")
         if not self.writer.lock.still_held():
-            raise LeaseLost(f"the table's lock was taken away during {self.instant}; nothing was committed, start again")
+            raise LeaseLost(
+                f"the table's lock was taken away during {self.instant}; nothing was committed, start again"
+            )
         self.writer.heartbeats.check(self.time)
 
     def _check_conflicts(self, current: Table, commit: CommitMetadata) -> None:
@@ -148,7 +150,9 @@ class Transaction:
             if applied is None:
                 raise
             if applied.size != len(content):
-                raise UnknownOutcome(f"{path} may or may not be complete ({problem}); look at the timeline") from problem
+                raise UnknownOutcome(
+                    f"{path} may or may not be complete ({problem}); look at the timeline"
+                ) from problem
 
 
 def summary(commit: CommitMetadata) -> Mapping[str, int]:

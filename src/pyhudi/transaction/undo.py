@@ -47,9 +47,7 @@ def plan_undo(storage: Storage, failed: Instant, files: Iterable[str]) -> Rollba
             raise CorruptTable(f"marker of {failed} names {path}, which is no file of that instant; remove the marker")
         by_partition[partition_path].append(joined(storage.uri, safe_path(path)))
     requests = [RollbackRequest(partition_path=path, files=tuple(names)) for path, names in by_partition.items()]
-    return RollbackPlan(
-        instant=str(failed.requested_time), action=str(failed.action), requests=tuple(requests)
-    )
+    return RollbackPlan(instant=str(failed.requested_time), action=str(failed.action), requests=tuple(requests))
 
 
 def carry_out(table: Table, writer: Writer, plan: RollbackPlan, when: RequestedTime) -> RollbackMetadata:
@@ -151,7 +149,9 @@ def _without_scheme(path: str) -> str:
 def _delete_instant(storage: Storage, folder: str, time: RequestedTime, action: Action) -> None:
     """Delete an instant's files, the furthest state first, so that a crash never makes it look further than it is."""
     names = {info.name for info in storage.list(folder).files}
-    completed = sorted(name for name in names if name.startswith(f"{time}_") and name.endswith(f".{action.completed_as}"))
+    completed = sorted(
+        name for name in names if name.startswith(f"{time}_") and name.endswith(f".{action.completed_as}")
+    )
     for name in (*completed, inflight_name(time, action), requested_name(time, action)):
         if name in names:
             storage.delete(joined(folder, name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -55,9 +56,7 @@ def _codec(text: str) -> str:
 class WriteOptions:
     """How rows become files."""
 
-    codec: str = setting(
-        "hoodie.parquet.compression.codec", "zstd", "Compression of base files.", read=_codec
-    )
+    codec: str = setting("hoodie.parquet.compression.codec", "zstd", "Compression of base files.", read=_codec)
     rows_per_new_file: int = setting(
         "hoodie.copyonwrite.insert.split.size", 500_000, "Rows of new keys that go into one new file group."
     )
@@ -192,4 +191,4 @@ def _group_write(table: Table, request: WriteRequest, transaction: Transaction) 
 
 
 def _differences(marks: Sequence[float]) -> list[float]:
-    return [later - earlier for earlier, later in zip(marks, marks[1:], strict=False)]
+    return [later - earlier for earlier, later in itertools.pairwise(marks)]

@@ -2,6 +2,7 @@
 
 import pytest
 
+from pyhudi.clock import SystemClock
 from pyhudi.errors import LeaseLost
 from pyhudi.testing.machine import SimClock, SimIds
 from pyhudi.testing.storage import Fault, FaultPlan, FaultyStorage, MemoryStorage, Mode
@@ -114,7 +115,7 @@ def test_a_crash_at_any_call_of_start_and_stop_leaves_a_dead_writer(machine, jud
 def test_the_background_beat_survives_an_error_of_the_storage(machine):
     plan = FaultPlan(Fault(0, Mode.REFUSED))
     storage = FaultyStorage(machine.storage, plan)
-    writer, _ = machine.heartbeats(storage=storage, options=HeartbeatOptions(interval_ms=1))
+    writer = Heartbeats(storage, SystemClock(), machine.ids, HeartbeatOptions(interval_ms=1))
     beater = writer.keep_beating(T)
     while len(plan.trace) < 3:
         pass

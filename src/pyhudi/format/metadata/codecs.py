@@ -49,7 +49,9 @@ def read_container(content: bytes, where: str) -> dict[str, Any]:
     try:
         records = list(fastavro.reader(io.BytesIO(content)))
     except (ValueError, EOFError, IndexError, KeyError, TypeError, fastavro.schema.SchemaParseException) as problem:
-        raise CorruptTable(f"{where} is no readable Avro file ({problem}); restore it or roll the instant back") from problem
+        raise CorruptTable(
+            f"{where} is no readable Avro file ({problem}); restore it or roll the instant back"
+        ) from problem
     if len(records) != 1 or not isinstance(records[0], dict):
         raise CorruptTable(f"{where} holds {len(records)} records instead of one")
     return records[0]

@@ -50,7 +50,8 @@ class RollbackPlan:
             action=target.get("action", ""),
             requests=tuple(
                 RollbackRequest(
-                    partition_path=request.get("partitionPath") or "", files=tuple(request.get("filesToBeDeleted") or ())
+                    partition_path=request.get("partitionPath") or "",
+                    files=tuple(request.get("filesToBeDeleted") or ()),
                 )
                 for request in raw.get("RollbackRequests") or ()
             ),

@@ -1,0 +1,1 @@
+"""Spark as an engine: everything that knows Spark lives here and at the doors."""
