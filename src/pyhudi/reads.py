@@ -62,6 +62,11 @@ def check_columns(spec: TableSpec, projection: Projection) -> None:
 def resolve_instant(table: Table, moment: str | datetime.datetime) -> RequestedTime:
     """The time to read the table at: an instant, an ISO time or a datetime (in the timeline's zone, or its own)."""
     text = _instant_text(table, moment)
+    retained = table.time_travel_start
+    if retained is not None and text < retained:
+        raise InstantNotFound(
+            f"as_of={moment}: files of that time may have been cleaned; the earliest moment to read is {retained}"
+        )
     first = table.timeline.start
     if first is not None and text < first and not table.timeline.history():
         raise InstantNotFound(f"as_of={moment}: the table's first instant is {first}; choose that or a later one")

@@ -15,6 +15,7 @@ from pyhudi.configs import read_options
 from pyhudi.engine.base import Engine
 from pyhudi.errors import InvalidRequest, Unsupported
 from pyhudi.file_group.spec import TableSpec
+from pyhudi.format.instant import Action, RequestedTime
 from pyhudi.format.schema import META_COLUMNS
 from pyhudi.merge.modes import MergeRule
 from pyhudi.reads import Query, read
@@ -41,7 +42,7 @@ class TableClient:
     def read(self, engine: Engine, query: Query, table: Table | None = None) -> Any:
         """Rows of a query, in the engine's form."""
         current = table or self.table()
-        return read(current, table_spec(current), engine, query)
+        return read(current, table_spec(current, query.as_of), engine, query)
 
     def write(self, operation: str, source: Any, engine: Engine, options: Mapping[str, object]) -> WriteResult:
         """Carry out a write: undo what failed before, write and commit, keep the metadata table small."""
@@ -84,6 +85,7 @@ class TableClient:
             raise Unsupported(
                 f"table at {self.storage.uri} cannot be written by pyhudi yet: {refused}. Nothing was changed"
             )
+        refuse_pending_services(table)
         writer = Writer(self.storage, self.machine, {**table.properties.raw, **self.settings, **options})
         current, _ = recover(table, writer)
         return current, writer
@@ -92,6 +94,15 @@ class TableClient:
         table = self.table()
         kept = read_options(MetadataTableOptions, table.properties.raw, self.settings, options)
         compact_if_due(table, writer, engine, kept)
+
+
+def refuse_pending_services(table: Table) -> None:
+    """Writes beside these would have to heed their plans, which pyhudi does not yet."""
+    for instant in table.timeline.pending(Action.CLUSTERING, Action.LOG_COMPACTION, Action.INDEXING, Action.RESTORE):
+        raise Unsupported(
+            f"{instant} is pending on the table at {table.storage.uri}: pyhudi does not write beside it yet. Finish it "
+            "or roll it back with Hudi first. Nothing was changed"
+        )
 
 
 @contextmanager
@@ -104,12 +115,13 @@ def undone_if_it_fails(table: Table, writer: Writer) -> Iterator[None]:
             undo_unfinished(table, writer)
 
 
-def table_spec(table: Table) -> TableSpec:
-    """What workers must know of a table."""
+def table_spec(table: Table, as_of: RequestedTime | None = None) -> TableSpec:
+    """What workers must know of a table; with the columns that it had at an instant, if one is given."""
     properties = table.properties
+    schema = table.schema if as_of is None else table.schema_at(as_of)
     return TableSpec(
         storage=table.storage,
-        schema_text=json.dumps(table.schema, separators=(",", ":")),
+        schema_text=json.dumps(schema, separators=(",", ":")),
         rule=MergeRule(
             mode=properties.merge_mode,
             ordering_fields=properties.ordering_fields,

@@ -51,7 +51,13 @@ class LogFileName:
 
 
 _BASE = re.compile(r"([a-zA-Z0-9-]+)_([a-zA-Z0-9-]+)_([0-9]+)\.(parquet|hfile|orc|lance)")
+_BUCKET = re.compile(r"0000\d{4}-")
 _LOG = re.compile(r"\.([^._]+)_([0-9]+)\.log\.(\d+)(?:_(\d+-\d+-\d+))?(\.cdc)?")
+
+
+def is_bucket(file_id: str) -> bool:
+    """True for the file id of a bucket: its number in eight digits where others begin with a random UUID."""
+    return _BUCKET.match(file_id) is not None
 
 
 def parse_base_file(name: str) -> BaseFileName | None:

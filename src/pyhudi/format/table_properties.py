@@ -119,7 +119,6 @@ class TableProperties:
         """Why pyhudi must not write this table yet; None when it may. Reading is judged by `of`."""
         raw = self.raw
         checks = (
-            (raw.get(POPULATE_META_FIELDS, "true") == "false", f"{POPULATE_META_FIELDS}=false (no meta columns)"),
             (raw.get(CDC_ENABLED, "false") == "true", f"{CDC_ENABLED}=true (change data capture)"),
             (raw.get(DROP_PARTITION_COLUMNS, "false") == "true", f"{DROP_PARTITION_COLUMNS}=true"),
             (raw.get(SLASH_DATES, "false") == "true", f"{SLASH_DATES}=true"),
@@ -157,7 +156,12 @@ def _check_checksum(raw: Mapping[str, str], where: str) -> None:
 
 def _refuse_unknown_features(raw: Mapping[str, str], where: str) -> None:
     """Features with which rows that we read could be wrong."""
+    parquet = raw.get(BASE_FILE_FORMAT, "PARQUET").upper() != "HFILE"
     refused = (
+        (
+            parquet and raw.get(POPULATE_META_FIELDS, "true") == "false",
+            f"{POPULATE_META_FIELDS}=false (no meta columns)",
+        ),
         (BOOTSTRAP_BASE in raw, f"{BOOTSTRAP_BASE} (bootstrapped table)"),
         (raw.get(TABLE_FORMAT, "native") != "native", f"{TABLE_FORMAT}={raw.get(TABLE_FORMAT)}"),
         (raw.get(MULTIPLE_FORMATS, "false") == "true", f"{MULTIPLE_FORMATS}=true"),

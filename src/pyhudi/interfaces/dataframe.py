@@ -134,9 +134,9 @@ class HudiTable:
         """Paths of the partitions."""
         return self._client.table().partitions()
 
-    def validate(self) -> list[Any]:
-        """What is unsound about the table; empty when nothing is."""
-        return self._client.validate()
+    def validate(self, *, deep: bool = False) -> list[Finding]:
+        """What is unsound about the table; empty when nothing is. `deep` opens every file."""
+        return self._client.validate(deep=deep)
 
     @property
     def config(self) -> TableProperties:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pyhudi.errors import CorruptTable, FileMissing, TableNotFound, Unsupported
 from pyhudi.format.file_names import META_FOLDER, PARTITION_METADATA, FileId
-from pyhudi.format.instant import Action, RequestedTime
-from pyhudi.format.metadata import CommitMetadata
-from pyhudi.format.metadata.commit import SCHEMA_KEY
+from pyhudi.format.instant import Action, Instant, RequestedTime
+from pyhudi.format.metadata import CommitMetadata, read_container
+from pyhudi.format.metadata.commit import SCHEMA_KEY, SCHEMA_WITH_IDS_KEY
 from pyhudi.format.metadata.index_definitions import INDEX_DEFINITIONS_PATH, parse_column_stats_columns
 from pyhudi.format.metadata_records import COLUMN_STATS
 from pyhudi.format.properties import parse_properties
@@ -69,14 +69,27 @@ class Table:
     @functools.cached_property
     def schema(self) -> Mapping[str, Any]:
         """The user's columns as an Avro record schema, without meta columns."""
-        for instant in reversed(self.timeline.completed_writes()):
-            metadata = self.timeline.commit_metadata(instant)
-            text = metadata.extra.get(SCHEMA_KEY)
-            if text and metadata.operation not in _SCHEMA_KEEPERS:
-                return _without_meta_columns(text, str(instant))
+        found = self._newest_schema(self.timeline.completed_writes())
+        if found is not None:
+            return found
         if self.properties.create_schema:
             return _without_meta_columns(self.properties.create_schema, PROPERTIES_PATH)
         raise Unsupported(f"table at {self.storage.uri}: no active commit carries a schema, so the columns are unknown")
+
+    def schema_at(self, as_of: RequestedTime) -> Mapping[str, Any]:
+        """The user's columns as they were at an instant; today's where the commits of that time are archived."""
+        writes = [each for each in self.timeline.completed_writes() if each.requested_time <= as_of]
+        return self._newest_schema(writes) or self.schema
+
+    @functools.cached_property
+    def time_travel_start(self) -> RequestedTime | None:
+        """What earlier moments need may have been cleaned; None when nothing was."""
+        cleans = self.timeline.completed(Action.CLEAN)
+        if not cleans:
+            return None
+        path = self.timeline.path(cleans[-1])
+        retained = read_container(self.storage.read(path), path).get("earliestCommitToRetain")
+        return RequestedTime(retained) if retained else self.timeline.start
 
     @functools.cached_property
     def indexed_columns(self) -> tuple[str, ...]:
@@ -109,6 +122,19 @@ class Table:
         for path, files in sorted(self.files(partition_paths).items()):
             found += self.view.latest_slices(path, files, as_of)
         return found
+
+    def _newest_schema(self, writes: Sequence[Instant]) -> Mapping[str, Any] | None:
+        for instant in reversed(writes):
+            metadata = self.timeline.commit_metadata(instant)
+            text = metadata.extra.get(SCHEMA_KEY)
+            if text and metadata.operation not in _SCHEMA_KEEPERS:
+                if metadata.extra.get(SCHEMA_WITH_IDS_KEY):
+                    raise Unsupported(
+                        f"{instant} evolves the schema by column ids (hoodie.schema.on.read.enable), "
+                        f"which pyhudi does not read yet; read the table with Hudi"
+                    )
+                return _without_meta_columns(text, str(instant))
+        return None
 
     def _replaced(self) -> dict[GroupKey, RequestedTime]:
         replaced: dict[GroupKey, RequestedTime] = {}

@@ -10,11 +10,12 @@ from typing import Any
 from pyhudi.clock import stopwatch
 from pyhudi.configs import setting
 from pyhudi.engine.base import Engine, GroupKey, Incoming, Located
+from pyhudi.errors import Unsupported
 from pyhudi.file_group.spec import CODECS, FileLayout, TableSpec, WriteSpec
 from pyhudi.file_group.tasks import GroupWrite, KeyScan, Target
 from pyhudi.file_group.writer import WrittenFile
 from pyhudi.format.bloom import BloomParameters
-from pyhudi.format.file_names import FileId
+from pyhudi.format.file_names import FileId, is_bucket
 from pyhudi.format.instant import Action, Instant
 from pyhudi.format.metadata import CommitMetadata
 from pyhudi.format.metadata.commit import SCHEMA_KEY
@@ -100,7 +101,9 @@ def write_rows(table: Table, writer: Writer, engine: Engine, request: WriteReque
     """Carry out a write and commit it; the caller undoes the instant if this raises after it began."""
     marks = [stopwatch()]
     located = engine.locate(_incoming(table, request), _lookup(table, request) if request.operation.looks_up else None)
-    targets = assign(located, _slices_of(table, located), request, writer)
+    slices = _slices_of(table, located)
+    refuse_buckets(slices)
+    targets = assign(located, slices, request, writer)
     marks.append(stopwatch())
     action = Action.DELTA_COMMIT if table.properties.is_merge_on_read else Action.COMMIT
     transaction = Transaction.begin(table, writer, action)
@@ -172,8 +175,22 @@ def _lookup(table: Table, request: WriteRequest) -> Any:
 
 
 def _slices_of(table: Table, located: Located) -> dict[tuple[str, FileId], FileSlice]:
-    paths = {path for path, file_id in located.profile if file_id is not None}
+    known = set(table.partitions())
+    paths = {path for path, _ in located.profile if path in known}
     return {(part.partition_path, part.file_id): part for part in table.slices(paths)} if paths else {}
+
+
+def refuse_buckets(slices: Mapping[tuple[str, FileId], FileSlice]) -> None:
+    """A partition made of buckets finds its keys by hash; rows put anywhere else would be lost to its other writers."""
+    by_partition: dict[str, list[str]] = {}
+    for path, file_id in slices:
+        by_partition.setdefault(path, []).append(file_id)
+    for path, file_ids in by_partition.items():
+        if all(is_bucket(file_id) for file_id in file_ids):
+            raise Unsupported(
+                f"partition {path!r} is made of buckets ({file_ids[0]}): the bucket index is not built yet. "
+                "Nothing was written"
+            )
 
 
 def _group_write(table: Table, request: WriteRequest, transaction: Transaction) -> GroupWrite:

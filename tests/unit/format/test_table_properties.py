@@ -45,6 +45,7 @@ def test_other_versions_are_refused_by_number(version: str) -> None:
         ("hoodie.table.keygenerator.type", "CUSTOM", "CUSTOM"),
         ("hoodie.table.keygenerator.class", "org.x.Mine", "org.x.Mine"),
         ("hoodie.table.base.file.format", "ORC", "base.file.format"),
+        ("hoodie.populate.meta.fields", "false", "meta columns"),
     ],
 )
 def test_what_could_make_rows_wrong_is_refused_for_reading(key: str, value: str, named: str) -> None:
@@ -55,7 +56,6 @@ def test_what_could_make_rows_wrong_is_refused_for_reading(key: str, value: str,
 @pytest.mark.parametrize(
     ("key", "value", "named"),
     [
-        ("hoodie.populate.meta.fields", "false", "meta columns"),
         ("hoodie.table.cdc.enabled", "true", "change data"),
         ("hoodie.table.metadata.partitions", "files,record_index", "record_index"),
         ("hoodie.table.metadata.partitions.inflight", "secondary_index_x", "secondary_index_x"),

@@ -10,6 +10,7 @@ from typing import Any
 from pyhudi.format.metadata.codecs import read_container, write_container
 
 SCHEMA_KEY = "schema"
+SCHEMA_WITH_IDS_KEY = "latest_schema"
 NO_PREVIOUS_COMMIT = "null"
 
 

@@ -15,11 +15,11 @@ from pyhudi.services import text_table
 
 def info(arguments: Namespace, console: Console) -> int:
     """What the table is."""
-    about = _about(table(arguments.table))
-    console.document({**about, "location": arguments.table})
-    columns = about.pop("columns")
-    pairs = [("location", arguments.table), *((name.replace("_", " "), _in_words(value)) for name, value in about.items())]
-    console.say(facts(pairs))
+    opened = table(arguments.table)
+    about = {"location": arguments.table, **_about(opened)}
+    columns = {field.name: str(field.type) for field in opened.schema}
+    console.document({**about, "columns": columns})
+    console.say(facts([(name.replace("_", " "), _in_words(value)) for name, value in about.items()]))
     console.say(f"\n{text_table([{'column': name, 'type': kind} for name, kind in columns.items()])}")
     return OK
 
@@ -62,7 +62,6 @@ def _about(opened: HudiTable) -> dict[str, object]:
         "pending_instants": [str(each) for each in instants if not each.completed],
         "last_write": str(writes[-1]) if writes else None,
         "refused_writes": config.refuse_to_write(),
-        "columns": {field.name: str(field.type) for field in opened.schema},
     }
 
 

@@ -28,10 +28,10 @@ def read(arguments: Namespace, console: Console) -> int:
         )
     if arguments.limit is not None:
         rows = rows.slice(0, arguments.limit)
-    if arguments.format == "csv":
-        console.write(csv_text(rows))
-    elif console.as_json:
+    if console.as_json:
         console.document(rows.to_pylist())
+    elif arguments.format == "csv":
+        console.write(csv_text(rows))
     else:
         console.say(rows_table(rows, len(rows) if arguments.limit is not None else SHOWN))
     return OK

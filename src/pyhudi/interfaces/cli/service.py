@@ -69,7 +69,7 @@ def _arguments(parser: ArgumentParser) -> None:
 
 def _run_arguments(parser: ArgumentParser) -> None:
     _arguments(parser)
-    parser.add_argument("--yes", action="store_true", help="agree beforehand to what destroys data; no service does yet")
+    parser.add_argument("--yes", action="store_true", help="agree to what destroys data; no service does yet")
 
 
 PLAN = Command(name="plan", help="what a table service would do", add_arguments=_arguments, run=plan)

@@ -1,0 +1,189 @@
+"""The tables of the simulation, what happens to them, and what must hold afterwards whatever happened."""
+
+import os
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from pyhudi.client.create import TableDefinition
+from pyhudi.errors import TableNotFound
+from pyhudi.format.instant import RequestedTime
+from pyhudi.format.predicate import parse
+from pyhudi.format.table_properties import TableType
+from pyhudi.reads import Query, QueryType
+from pyhudi.testing.model import Model
+from pyhudi.testing.world import Process, World
+from tests.simulation.structure import problems_of
+
+SCHEMA = pa.schema([("id", pa.string()), ("day", pa.string()), ("ts", pa.int64()), ("v", pa.int64())])
+
+FULL = os.environ.get("PYHUDI_FULL") == "1"
+SEED = int(os.environ.get("PYHUDI_SEED") or 1)
+
+
+def sample(cases: Sequence, most: int) -> list:
+    """All cases at full size, else so many of them, chosen by the seed."""
+    limit = int(os.environ.get("PYHUDI_CASES") or most)
+    return list(cases) if FULL or len(cases) <= limit else random.Random(SEED).sample(list(cases), limit)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of table."""
+
+    table_type: TableType
+    partitioned: bool
+    by_event_time: bool
+
+    def __str__(self) -> str:
+        short = "mor" if self.merge_on_read else "cow"
+        return f"{short}-{'parts' if self.partitioned else 'flat'}-{'event' if self.by_event_time else 'commit'}"
+
+    @property
+    def merge_on_read(self) -> bool:
+        return self.table_type is TableType.MERGE_ON_READ
+
+    def world(self) -> World:
+        return World(
+            definition=TableDefinition(
+                name="sim",
+                schema=SCHEMA,
+                table_type=self.table_type,
+                record_key=["id"],
+                partition_by=["day"] if self.partitioned else [],
+                ordering=["ts"] if self.by_event_time else [],
+            )
+        )
+
+    def model(self) -> Model:
+        key = ("id", "day") if self.partitioned else ("id",)
+        return Model(key=key, ordering="ts" if self.by_event_time else None, merge_on_read=self.merge_on_read)
+
+
+KINDS = [
+    Kind(table_type, partitioned, by_event_time=partitioned is not swapped)
+    for swapped in ((False, True) if FULL else (False,))
+    for table_type in TableType
+    for partitioned in (True, False)
+]
+"""Event time with partitions and commit time without; at full size also the other way round."""
+
+
+def row(id: str, ts: int, v: int) -> dict:
+    """A row; its key decides its partition."""
+    return {"id": id, "day": "x" if id < "m" else "y", "ts": ts, "v": v}
+
+
+@dataclass
+class Story:
+    """A table and its model, side by side; every step is taken by a process of its own."""
+
+    kind: Kind
+    world: World
+    model: Model
+    versions: dict[str, list] = field(default_factory=dict)
+    """rows that each completed instant left"""
+    undone: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, kind: Kind) -> "Story":
+        return cls(kind, kind.world(), kind.model())
+
+    def fork(self) -> "Story":
+        """The same story up to here, on a machine of its own."""
+        other = Story(self.kind, self.kind.world(), self.model.copy(), dict(self.versions))
+        other.world.disk.restore(self.world.disk.snapshot())
+        other.world.clock.sleep_ms(self.world.clock.now_ms() - other.world.clock.now_ms())
+        return other
+
+    def take(self, step: "Step", process: Process | None = None) -> None:
+        """One step to its end, on table and model."""
+        result = step.act(process or self.world.process())
+        step.apply(self.model)
+        self.note(result)
+
+    def note(self, result) -> None:
+        if result is not None and result.instant is not None:
+            self.versions[result.instant.requested_time] = self.model.snapshot()
+
+    def start(self) -> "Story":
+        """Created, filled, changed: two file groups of a partition, a deleted row, logs where there are logs."""
+        self.take(CREATE)
+        self.take(write("insert", row("a", 5, 1), row("b", 5, 2), row("c", 5, 3), row("p", 5, 4), row("q", 5, 5)))
+        self.take(write("upsert", row("a", 6, 11), row("d", 5, 12), row("p", 4, 13)))
+        self.take(write("delete", row("b", 0, 0)))
+        return self
+
+    def age(self) -> None:
+        """Two more commits, a compaction, and so many commits that the metadata table is compacted, too."""
+        self.take(write("upsert", row("a", 9, 91), row("b", 3, 92), row("r", 1, 93)))
+        self.take(write("delete", row("c", 0, 0), row("r", 0, 0)))
+        if self.kind.merge_on_read:
+            self.take(COMPACT)
+        self.take(write("upsert", row("c", 9, 94), row("q", 9, 95)))
+
+    def check(self) -> None:
+        """Every query gives what the model says; the table is sound."""
+        process = self.world.process()
+        rows = self.model.snapshot()
+        assert process.read() == rows, "snapshot"
+        assert process.read(Query(kind=QueryType.READ_OPTIMIZED)) == self.model.read_optimized(), "read optimized"
+        for predicate in ("v > 90", "v < 4", "ts = 9", "id = 'c'", "v is null"):
+            found = process.read(Query(predicate=parse(predicate)))
+            assert found == [each for each in rows if MATCHES[predicate](each)], f"where {predicate}"
+        for instant, then in self.versions.items():
+            assert process.read(Query(as_of=RequestedTime(instant))) == then, f"as of {instant}"
+        assert problems_of(process.client) == []
+
+
+MATCHES = {
+    "v > 90": lambda each: each["v"] > 90,
+    "v < 4": lambda each: each["v"] < 4,
+    "ts = 9": lambda each: each["ts"] == 9,
+    "id = 'c'": lambda each: each["id"] == "c",
+    "v is null": lambda each: each["v"] is None,
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """Something done to a table, and to its model."""
+
+    name: str
+    act: Callable[[Process], object]
+    apply: Callable[[Model], object]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def write(operation: str, *rows: dict) -> Step:
+    return Step(operation, lambda process: process.write(operation, rows), lambda model: model.write(operation, rows))
+
+
+CREATE = Step("create", Process.create, lambda model: None)
+COMPACT = Step("compaction", Process.compact, Model.compact)
+
+STEPS = {
+    "create": CREATE,
+    "insert": write("insert", row("e", 7, 21), row("f", 7, 22), row("s", 7, 23)),
+    "upsert": write("upsert", row("a", 8, 31), row("c", 4, 32), row("g", 7, 33), row("q", 5, 34)),
+    "delete": write("delete", row("a", 0, 0), row("p", 0, 0), row("nobody", 0, 0)),
+    "compaction": COMPACT,
+}
+
+
+def story_before(step: Step, kind: Kind) -> Story:
+    story = Story.of(kind)
+    return story if step is CREATE else story.start()
+
+
+def rows_now(story: Story) -> list | None:
+    """What a fresh reader finds; None where there is no table."""
+    process = story.world.process()
+    try:
+        return [process.read(), process.read(Query(kind=QueryType.READ_OPTIMIZED))]
+    except TableNotFound:
+        return None

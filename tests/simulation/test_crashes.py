@@ -1,0 +1,98 @@
+"""Every crash point of every operation: reading, recovery, ageing; never a wrong row, never a table left unsound."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from pyhudi.testing.machine import Crash
+from pyhudi.testing.storage import Call, Fault, Mode
+from tests.simulation.scenes import COMPACT, KINDS, STEPS, Kind, Step, Story, rows_now, row, sample, story_before, write
+
+pytestmark = pytest.mark.simulate
+
+STATES_PER_SCENE = 24
+"""so many crash states of each operation and kind of table, chosen by the seed"""
+
+NEXT = write("upsert", row("a", 8, 41), row("h", 1, 42), row("p", 8, 43))
+
+
+@dataclass(frozen=True)
+class Ways:
+    """The crash points of one operation, those together that leave the same files."""
+
+    points: list[Fault]
+    distinct: list[Fault]
+
+
+def ways_to_crash(trace: list[Call]) -> Ways:
+    """Reading changes nothing, so a crash around it is one after the change before; a torn change leaves a scratch file."""
+    points, distinct, seen = [], [], set()
+    applied = 0
+    for number, call in enumerate(trace):
+        for mode in (Mode.BEFORE, Mode.TORN, Mode.AFTER):
+            torn = number if mode is Mode.TORN and call.verb in ("create", "replace") else None
+            state = (applied + (call.mutating and mode is Mode.AFTER), torn)
+            points.append(Fault(number, mode))
+            if state not in seen:
+                seen.add(state)
+                distinct.append(points[-1])
+        applied += call.mutating
+    return Ways(points, distinct)
+
+
+def crash_and_live_on(before: Story, step: Step, fault: Fault) -> None:
+    story = before.fork()
+    old = rows_now(story)
+    newer = story.fork()
+    step.apply(newer.model)
+    new = [newer.model.snapshot(), newer.model.read_optimized()]
+    known = set(story.versions)
+
+    victim = story.world.process(fault)
+    with pytest.raises(Crash):
+        step.act(victim)
+    victim.die()
+
+    found = rows_now(story)
+    assert found in (old, new), "neither the state before nor the one after"
+    assert rows_now(story) == found
+    if found is None:
+        story.take(STEPS["create"])
+    elif found == new:
+        step.apply(story.model)
+        for instant in story.world.process().client.table().timeline.completed_writes():
+            if instant.requested_time not in known:
+                story.versions[instant.requested_time] = story.model.snapshot()
+    story.take(NEXT)
+    assert story.world.process().read() == story.model.snapshot()
+    story.age()
+    story.check()
+
+
+SCENES = [
+    pytest.param(name, kind, id=f"{name}-{kind}")
+    for name in STEPS
+    for kind in KINDS
+    if kind.merge_on_read or name != "compaction"
+]
+
+
+@pytest.mark.parametrize(("name", "kind"), SCENES)
+def test_a_crash_at_any_call_is_mended_by_the_next_write(name: str, kind: Kind, record_property, capsys):
+    step = STEPS[name]
+    before = story_before(step, kind)
+    calm = before.fork()
+    process = calm.world.process()
+    calm.take(step, process)
+    calm.age()
+    calm.check()
+    ways = ways_to_crash(process.plan.trace)
+    chosen = sample(ways.distinct, STATES_PER_SCENE)
+    for fault in chosen:
+        try:
+            crash_and_live_on(before, step, fault)
+        except AssertionError as failure:
+            call = process.plan.trace[fault.call]
+            raise AssertionError(f"{name} on {kind}, {fault.mode.name} call {fault.call} ({call}): {failure}") from failure
+    record_property("crash_points", len(ways.points))
+    record_property("crash_states", f"{len(chosen)} of {len(ways.distinct)}")
