@@ -2,5 +2,6 @@
 
 from pyhudi.errors import HudiError
 from pyhudi.interfaces.dataframe import HudiTable, create_table, table
+from pyhudi.interfaces.engines import disable, enable
 
-__all__ = ["HudiError", "HudiTable", "create_table", "table"]
+__all__ = ["HudiError", "HudiTable", "create_table", "disable", "enable", "table"]

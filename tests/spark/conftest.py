@@ -11,12 +11,12 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from pyspark.sql import SparkSession  # noqa: E402
+from pyspark.sql import SparkSession
 
-import pyhudi  # noqa: E402
+import pyhudi
 
-PACKAGE_ROOT = str(Path(pyhudi.__file__).parents[1])
-"""What a Python worker needs on its path to import pyhudi."""
+WORKER_PATH = (str(Path(pyhudi.__file__).parents[1]), str(Path(__file__).parents[2]))
+"""What a Python worker needs on its path to import pyhudi, and what tests hand to it."""
 
 FAST_START = {
     "spark.ui.enabled": "false",
@@ -32,7 +32,7 @@ FAST_START = {
 def spark() -> Iterator[SparkSession]:
     """Two cores; a task may fail twice."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    paths = [PACKAGE_ROOT, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    paths = [*WORKER_PATH, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(path for path in paths if path))
     builder = SparkSession.builder.master("local[2,3]").appName("pyhudi tests")
     for key, value in FAST_START.items():

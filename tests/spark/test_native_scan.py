@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import math
 import re
 import time
 
@@ -18,7 +19,10 @@ from pyhudi.errors import InvalidRequest, Unsupported
 from pyhudi.format.metadata_records import ValueType
 from pyhudi.format.predicate import Bounds, Domain, may_match, typed
 
-pytestmark = pytest.mark.spark
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),  # PySpark 3.5 leaves sockets open
+]
 
 KINDS = {
     "string": ValueType.STRING, "int32": ValueType.INT, "int64": ValueType.LONG, "double": ValueType.DOUBLE,
@@ -113,14 +117,13 @@ def test_one_day_of_a_thousand_opens_one_file_and_reads_two_columns(plain, days)
     assert files_opened(found) == 1
     schema = re.search(r"ReadSchema: struct<([^>]*)>", found._jdf.queryExecution().executedPlan().toString())[1]
     assert schema == "a:bigint,day:string"
-    assert set(days.pinned.selections[-1:]) == {1}
+    assert days.pinned.selections[-1] == 1
     assert days.pinned.unjudged == days.pinned.failures == 0
 
 
 def test_columns_other_than_the_partition_prune_as_well(plain, days):
     found = days.frame(plain).where("a BETWEEN 10 AND 11 AND c > 1")
     assert found.count() == 2
-    assert files_opened(days.frame(plain).where("a = 10").select("b")) == 0, "not run yet"
     found = days.frame(plain).where("a = 10").select("b")
     found.collect()
     assert files_opened(found) == 2
@@ -146,10 +149,10 @@ def test_views_joins_and_caches_see_the_same_rows(spark, days):
 
 def test_the_size_is_the_true_sum(spark, days):
     plan = days.frame(spark)._jdf.queryExecution().optimizedPlan()
-    assert int(plan.stats().sizeInBytes().toString()) == sum(file.size for file in days.files)
+    assert plan.stats().sizeInBytes() == sum(file.size for file in days.files)
     huge = PinnedFiles("/nowhere", [ScanFile(path="x", size=1 << 40), ScanFile(path="y", size=1)], lambda _: [])
     plan = native_frame(spark, spark_schema(days.schema), huge)._jdf.queryExecution().optimizedPlan()
-    assert int(plan.stats().sizeInBytes().toString()) == (1 << 40) + 1
+    assert plan.stats().sizeInBytes() == (1 << 40) + 1
 
 
 def test_pruning_that_fails_reads_all_and_is_counted(plain, days, caplog):
@@ -161,19 +164,19 @@ def test_pruning_that_fails_reads_all_and_is_counted(plain, days, caplog):
     assert frame.where("day = 'd0001'").count() == 2
     assert frame.where("day = 'd0002'").count() == 2
     assert pinned.failures == 2
-    assert pinned.selections == [5, 5]
+    assert list(pinned.selections) == [5, 5]
     assert len([record for record in caplog.records if "on cue" in record.message]) == 1
 
 
 def test_filters_that_are_not_understood_rule_nothing_out(plain, days):
-    pinned = PinnedFiles(days.pinned.root_uri, days.files[:5], days.prune)
+    pinned = PinnedFiles(days.pinned.root_uri, days.files[:5], lambda asked: days.prune(asked)[:5])
     frame = native_frame(plain, spark_schema(days.schema), pinned)
     assert frame.where("a + 1 = 3 OR upper(b) = 'Q'").count() == 2
     assert pinned.unjudged == 2
-    assert pinned.selections == [5]
+    assert list(pinned.selections) == [5]
     assert frame.where("day = 'd0001' AND a + 1 = 3").count() == 1
     assert pinned.unjudged == 3
-    assert len(days.prune.__self__.files) == 1000
+    assert list(pinned.selections) == [5, 1]
 
 
 def test_paths_are_taken_letter_by_letter(spark, tmp_path):
@@ -192,19 +195,20 @@ UTC = "+00:00"
 CENT = decimal.Decimal("0.01")
 TYPED = pa.schema(
     [
-        ("s", pa.string()), ("i", pa.int32()), ("l", pa.int64()), ("f", pa.float32()), ("d", pa.float64()), ("b", pa.bool_()),
+        ("s", pa.string()), ("i", pa.int32()), ("l", pa.int64()), ("f", pa.float32()), ("d", pa.float64()),
+        ("b", pa.bool_()),
         ("day", pa.date32()), ("at", pa.timestamp("us", "UTC")), ("local", pa.timestamp("us")),
         ("dec", pa.decimal128(10, 2)), ("big", pa.decimal128(38, 10)), ("raw", pa.binary()),
     ]
 )  # fmt: skip
 ROWS = [
     {"s": "a", "i": -5, "l": 1, "f": 0.1, "d": -1.0, "b": True, "day": datetime.date(1500, 1, 1),
-     "at": moment("1500-01-01 00:00:00" + UTC), "local": moment("1500-01-01 00:00:00"), "dec": CENT, "big": CENT, "raw": b"a"},
+     "at": moment("1500-01-01 00:00:00" + UTC), "local": moment("1500-01-01 00:00:00"), "dec": CENT, "big": CENT,
+     "raw": b"a"},
     {"s": "ab", "i": 5, "l": 2**53 + 1, "f": -0.0, "d": 0.0, "b": False, "day": datetime.date(2024, 1, 1),
      "at": moment("2024-01-01 00:00:00.000001" + UTC), "local": moment("2024-01-01 00:00:00"), "dec": 5 * CENT,
      "big": -CENT, "raw": b""},
-    {"s": None, "i": None, "l": None, "f": None, "d": None, "b": None, "day": None, "at": None, "local": None, "dec": None,
-     "big": None, "raw": None},
+    dict.fromkeys(TYPED.names),
     {"s": "ü😀", "i": 7, "l": -(2**63), "f": 1.5, "d": 5.5, "b": True, "day": datetime.date(9999, 12, 31),
      "at": moment("2024-06-30 12:00:00" + UTC), "local": moment("2024-06-30 12:00:00"),
      "dec": decimal.Decimal("12345678.90"), "big": decimal.Decimal("1.5"), "raw": b"\xff"},
@@ -213,19 +217,21 @@ ROWS = [
      "big": decimal.Decimal(0), "raw": b"z"},
 ]  # fmt: skip
 FILTERS = [
-    "s = 'a'", "s <=> 'a'", "s <=> NULL", "NOT s <=> 'a'", "s LIKE 'a%'", "NOT s LIKE 'a%'", "s > 'z'", "s = ''", "s IN ('a', 'b')",
-    "s IN ({many})".format(many=", ".join(f"'{n}'" for n in [*range(12), "ab"])), "s NOT IN ('a', 'ab')", "s IS NULL",
-    "s IS NOT NULL", "'ab' <= s", "i > 2.5", "i = 5000000000", "i < 5000000000", "i <> 5", "i IN (5, NULL)", "i = '7'",
-    "i IN ({many})".format(many=", ".join(str(n) for n in range(-20, 0))), "l = 9007199254740993", "l > 1.5D", "f = 0.1",
-    "f = float('0.1')", "f > 1", "f = 0", "f >= -0.0", "d > 5", "d < 0", "d != 5.5", "d IN (5.5D, 7.5D)", "d = double('NaN')",
-    "b", "NOT b", "b = false", "day = '2024-01-01'", "day < '1582-10-15'", "day > date'9999-01-01'", "day IN (date'1970-01-01')",
-    "day IN ({many})".format(many=", ".join(f"date'1970-01-{n:02}'" for n in range(1, 15))),
-    "at > '2024-01-01'", "at = timestamp'2024-01-01 00:00:00.000001 UTC'", "at < '1970-01-01 00:00:01 UTC'",
+    "s = 'a'", "s <=> 'a'", "s <=> NULL", "NOT s <=> 'a'", "s LIKE 'a%'", "NOT s LIKE 'a%'", "s > 'z'", "s = ''",
+    "s IN ('a', 'b')", "s IN ({many})".format(many=", ".join(f"'{n}'" for n in [*range(12), "ab"])),
+    "s NOT IN ('a', 'ab')", "s IS NULL", "s IS NOT NULL", "'ab' <= s", "i > 2.5", "i = 5000000000", "i < 5000000000",
+    "i <> 5", "i IN (5, NULL)", "i = '7'", "i IN ({many})".format(many=", ".join(str(n) for n in range(-20, 0))),
+    "l = 9007199254740993", "l > 1.5D", "f = 0.1", "f = float('0.1')", "f > 1", "f = 0", "f >= -0.0", "d > 5",
+    "d < 0", "d != 5.5", "d IN (5.5D, 7.5D)", "d = double('NaN')", "b", "NOT b", "b = false", "day = '2024-01-01'",
+    "day < '1582-10-15'", "day > date'9999-01-01'", "day IN (date'1970-01-01')",
+    "day IN ({many})".format(many=", ".join(f"date'1970-01-{n:02}'" for n in range(1, 15))), "at > '2024-01-01'",
+    "at = timestamp'2024-01-01 00:00:00.000001 UTC'", "at < '1970-01-01 00:00:01 UTC'",
     "at IN ({many})".format(many=", ".join(f"timestamp'2024-06-30 {n:02}:00:00 UTC'" for n in range(14))),
-    "local = timestamp_ntz'2024-06-30 12:00:00'", "local < timestamp_ntz'1970-01-01 00:00:00'", "dec = 0.05", "dec > 0.045",
-    "dec IN ({many})".format(many=", ".join(f"{n / 100:.2f}" for n in range(20))), "dec < 0", "big = 1.5", "big <= -0.01",
-    "raw = X'FF'", "raw IS NULL", "s = 'a' OR i = 7", "NOT (s = 'a' OR i = 7)", "s = 'a' AND length(s) = 1", "true", "s = 'a' OR NULL",
-    "NULL", "CASE WHEN i > 0 THEN b ELSE NOT b END", "i = l", "coalesce(i, 5) = 5", "dec = 0.055", "year(day) = 2024",
+    "local = timestamp_ntz'2024-06-30 12:00:00'", "local < timestamp_ntz'1970-01-01 00:00:00'", "dec = 0.05",
+    "dec > 0.045", "dec IN ({many})".format(many=", ".join(f"{n / 100:.2f}" for n in range(20))), "dec < 0",
+    "big = 1.5", "big <= -0.01", "raw = X'FF'", "raw IS NULL", "s = 'a' OR i = 7", "NOT (s = 'a' OR i = 7)",
+    "s = 'a' AND length(s) = 1", "true", "s = 'a' OR NULL", "cast(NULL AS boolean)",
+    "CASE WHEN i > 0 THEN b ELSE NOT b END", "i = l", "coalesce(i, 5) = 5", "dec = 0.055", "year(day) = 2024",
 ]  # fmt: skip
 
 
@@ -236,13 +242,11 @@ def typed_lake(tmp_path_factory):
     return Lake(tmp_path_factory.mktemp("typed"), files)
 
 
-@pytest.mark.parametrize("zone", ["UTC", "Asia/Seoul"])
-def test_no_filter_loses_a_row(plain, typed_lake, zone):
-    plain.conf.set("spark.sql.session.timeZone", zone)
+def test_no_filter_loses_a_row(plain, typed_lake):
+    plain.conf.set("spark.sql.session.timeZone", "Asia/Seoul")
     try:
         everything = PinnedFiles(str(typed_lake.folder), typed_lake.files, lambda _: typed_lake.files)
         whole, pruned = native_frame(plain, spark_schema(TYPED), everything), typed_lake.frame(plain)
-        left_out = 0
         for text in FILTERS:
             expected = sorted(map(repr, whole.where(text).collect()))
             assert sorted(map(repr, pruned.where(text).collect())) == expected, text
@@ -251,6 +255,17 @@ def test_no_filter_loses_a_row(plain, typed_lake, zone):
         assert typed_lake.pinned.failures == 0
     finally:
         plain.conf.unset("spark.sql.session.timeZone")
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("x > 5", 2), ("NOT x <= 5", 2), ("x = double('NaN')", 2), ("x <> 1", 5), ("x = 0", 3), ("x <= -0.0D", 3)],
+)
+@pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
+def test_nan_and_minus_zero_are_found_whatever_the_files_say_of_them(plain, tmp_path, kind, text, count):
+    values = {"a": [1.0, math.nan], "b": [math.nan], "c": [-0.0, -0.0], "d": [0.0], "e": [1.0, None]}
+    lake = Lake(tmp_path, {f"{name}.parquet": pa.table({"x": pa.array(each, kind)}) for name, each in values.items()})
+    assert lake.frame(plain).where(text).count() == count
 
 
 def test_values_of_every_type_come_back(plain, typed_lake):

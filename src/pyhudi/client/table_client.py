@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -10,10 +11,11 @@ from typing import Any
 from pyhudi.client.metadata_table import MetadataTableOptions, compact_if_due
 from pyhudi.client.recovery import recover, undo_unfinished
 from pyhudi.client.registry import service_named
+from pyhudi.client.validation import Finding, validate
 from pyhudi.clock import Machine
 from pyhudi.configs import read_options
 from pyhudi.engine.base import Engine
-from pyhudi.errors import InvalidRequest, Unsupported
+from pyhudi.errors import HudiError, InvalidRequest, Unsupported
 from pyhudi.file_group.spec import TableSpec
 from pyhudi.format.instant import Action, RequestedTime
 from pyhudi.format.schema import META_COLUMNS
@@ -25,6 +27,8 @@ from pyhudi.table.table import Table
 from pyhudi.transaction.writer import Writer
 from pyhudi.writes import OPERATIONS, WriteOptions, WriteResult, write_rows
 from pyhudi.writes.write import WriteRequest
+
+_LOG = logging.getLogger(__name__)
 
 
 class TableClient:
@@ -78,6 +82,10 @@ class TableClient:
         self._after(writer, engine, options)
         return result
 
+    def validate(self, *, deep: bool = False) -> list[Finding]:
+        """What is unsound about the table; with `deep`, every file is opened."""
+        return validate(self.storage, table_spec, now_ms=self.machine.clock.now_ms(), deep=deep)
+
     def _ready_to_write(self, options: Mapping[str, object]) -> tuple[Table, Writer]:
         table = self.table()
         refused = table.properties.refuse_to_write()
@@ -91,9 +99,13 @@ class TableClient:
         return current, writer
 
     def _after(self, writer: Writer, engine: Engine, options: Mapping[str, object]) -> None:
-        table = self.table()
-        kept = read_options(MetadataTableOptions, table.properties.raw, self.settings, options)
-        compact_if_due(table, writer, engine, kept)
+        """What failed here did not fail the commit before it; the next write tries again."""
+        try:
+            table = self.table()
+            kept = read_options(MetadataTableOptions, table.properties.raw, self.settings, options)
+            compact_if_due(table, writer, engine, kept)
+        except HudiError as problem:
+            _LOG.warning("the commit stands, but the metadata table of %s was not compacted: %s", self.storage.uri, problem)
 
 
 def refuse_pending_services(table: Table) -> None:
@@ -107,12 +119,16 @@ def refuse_pending_services(table: Table) -> None:
 
 @contextmanager
 def undone_if_it_fails(table: Table, writer: Writer) -> Iterator[None]:
-    """Whatever ends the block early, the instant it began is undone before the error goes on."""
+    """Whatever ends the block early, the instant it began is undone before the error goes on, or else by later writes."""
     try:
         yield
     finally:
-        if writer.unfinished is not None:
-            undo_unfinished(table, writer)
+        unfinished = writer.unfinished
+        if unfinished is not None:
+            try:
+                undo_unfinished(table, writer)
+            except HudiError as problem:
+                _LOG.warning("%s failed and is left for a later write to undo: %s", unfinished, problem)
 
 
 def table_spec(table: Table, as_of: RequestedTime | None = None) -> TableSpec:

@@ -76,10 +76,16 @@ def read_changes(table: TableSpec, logs: Sequence[LogFile], schema: pa.Schema) -
     return Changes.fold(_log_items(table, logs), table.rule, _for_merging(table, schema))
 
 
-def read_keys(table: TableSpec, base: BaseFile) -> pa.ChunkedArray:
-    """Record keys of a base file."""
-    key_schema = pa.schema([table.file_schema.field(RECORD_KEY)])
-    chunks = [chunk for batch in read_base(table, base, key_schema) for chunk in batch.column(RECORD_KEY).chunks]
+def read_keys(table: TableSpec, part: FileSlice) -> pa.ChunkedArray:
+    """Record keys of a slice: those of its base file, deleted or not, and those of rows that its log files hold.
+
+    A compaction that was planned before a deleted key came back leaves that key in a log file alone.
+    """
+    schema = pa.schema([table.file_schema.field(RECORD_KEY)])
+    tables = [] if part.base is None else list(read_base(table, part.base, schema))
+    if part.logs:
+        tables.append(read_changes(table, part.logs, schema).remaining())
+    chunks = [chunk for rows in tables for chunk in rows.column(RECORD_KEY).chunks]
     return pa.chunked_array(chunks, type=pa.string())
 
 

@@ -102,7 +102,7 @@ def _range_of(name: str, column: pa.ChunkedArray, kind: ValueType) -> ColumnRang
 
 
 def _bounds(column: pa.ChunkedArray, kind: ValueType) -> tuple[StatValue | None, StatValue | None]:
-    """Smallest and largest value as index V2 stores them; NaN is the largest, and zeros span both signs."""
+    """Smallest and largest value as index V2 stores them; NaN counts as infinity, and zeros span both signs."""
     if kind in (ValueType.FLOAT, ValueType.DOUBLE):
         return _float_bounds(column)
     low, high = (scalar.cast(_stored(column.type)).as_py() for scalar in pc.min_max(column).values())
@@ -114,8 +114,8 @@ def _float_bounds(column: pa.ChunkedArray) -> tuple[float | None, float | None]:
     extremes: dict[str, Any] = pc.min_max(pc.if_else(nan, pa.scalar(None, column.type), column)).as_py()
     low, high = extremes["min"], extremes["max"]
     if pc.any(nan).as_py():
-        high = math.nan
-        low = math.nan if low is None else low
+        high = math.inf
+        low = math.inf if low is None else low
     return (-0.0 if low == 0 else low), (0.0 if high == 0 else high)
 
 

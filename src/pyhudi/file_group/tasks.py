@@ -173,11 +173,9 @@ class KeyScan:
     slice: FileSlice
 
     def run(self, attempt: Attempt) -> pa.ChunkedArray:
-        """Keys of the base file."""
+        """Keys of the slice."""
         del attempt
-        if self.slice.base is None:
-            return pa.chunked_array([], type=pa.string())
-        return read_keys(self.table, self.slice.base)
+        return read_keys(self.table, self.slice)
 
 
 def _key_deletes(rows: pa.Table) -> Deletes:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pyhudi.errors import FileExists
@@ -57,30 +58,25 @@ def write_base_file(
     """Write a base file from batches of stored rows; its name goes into every row."""
     name = str(BaseFileName(file_id=file_id, write_token=token, instant=spec.instant, extension=PARQUET))
     _announce(spec, partition_path, name, kind)
-    schema = spec.table.file_schema
-    collector = RangeCollector(schema, spec.indexed_columns)
+    collector = RangeCollector(spec.table.file_schema, spec.indexed_columns)
     keys: list[pa.ChunkedArray] = []
-    count = 0
-    sink = pa.BufferOutputStream()
-    with pq.ParquetWriter(
-        sink,
-        schema,
-        compression=spec.layout.parquet_codec,
-        store_schema=False,
-        **_codec_level(spec.layout.parquet_codec),
-    ) as writer:
+    misread: set[str] = set()
+
+    def gathered() -> Iterator[pa.Table]:
         for batch in rows:
             named = _with_file_name(batch, name)
-            writer.write_table(named, row_group_size=spec.layout.row_group_rows)
             collector.add(named)
             keys.append(named.column(RECORD_KEY))
-            count += len(named)
-        all_keys = pa.chunked_array([chunk for part in keys for chunk in part.chunks], type=pa.string())
-        writer.add_key_value_metadata(footers(all_keys, spec.table.file_avro_text, spec.layout.bloom))
-    content = sink.getvalue()
+            misread.update(_misread_floats(named))
+            yield named
+
+    content = _encoded(spec, gathered(), keys, frozenset())
+    if misread:
+        content = _encoded(spec, _decoded(content, spec.table.file_schema), keys, frozenset(misread))
     path = joined(partition_path, name)
     sizes = _column_sizes(content)
     spec.table.storage.create(path, [memoryview(content)])
+    count = sum(len(part) for part in keys)
     return BaseFileContent(path=path, name=name, size=content.size, rows=count, ranges=collector.ranges(name, sizes))
 
 
@@ -134,6 +130,46 @@ def _with_file_name(rows: pa.Table, name: str) -> pa.Table:
     index = rows.schema.get_field_index(FILE_NAME)
     column = pa.repeat(pa.scalar(name, pa.string()), len(rows))
     return rows.set_column(index, pa.field(FILE_NAME, pa.string()), column)
+
+
+def _encoded(
+    spec: WriteSpec, batches: Iterable[pa.Table], keys: Sequence[pa.ChunkedArray], misread: frozenset[str]
+) -> pa.Buffer:
+    """The file's bytes; `keys` is complete once the batches have been taken. `misread`: columns to write plainly."""
+    schema = spec.table.file_schema
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(
+        sink,
+        schema,
+        compression=spec.layout.parquet_codec,
+        use_dictionary=[column for column in schema.names if column not in misread],
+        write_statistics=[column for column in schema.names if column not in misread],
+        store_schema=False,
+        **_codec_level(spec.layout.parquet_codec),
+    ) as writer:
+        for batch in batches:
+            writer.write_table(batch, row_group_size=spec.layout.row_group_rows)
+        all_keys = pa.chunked_array([chunk for part in keys for chunk in part.chunks], type=pa.string())
+        writer.add_key_value_metadata(footers(all_keys, spec.table.file_avro_text, spec.layout.bloom))
+    return sink.getvalue()
+
+
+def _decoded(content: pa.Buffer, schema: pa.Schema) -> Iterator[pa.Table]:
+    with pq.ParquetFile(pa.BufferReader(content)) as file:
+        for group in range(file.num_row_groups):
+            yield file.read_row_group(group, use_threads=False).cast(schema)
+
+
+def _misread_floats(rows: pa.Table) -> Iterator[str]:
+    """Columns with NaN or -0.0: Parquet's statistics leave NaN out and its dictionaries tell -0.0 from 0.0, so that
+    Spark's reader, to whom NaN is the largest number and both zeros are one, would skip row groups with matches.
+    """
+    for field in rows.schema:
+        if pa.types.is_floating(field.type):
+            column = rows.column(field.name)
+            negative_zero = pc.and_(pc.equal(column, 0), pc.less(pc.divide(pa.scalar(1, field.type), column), 0))
+            if pc.any(pc.or_(pc.is_nan(column), negative_zero)).as_py():
+                yield field.name
 
 
 def _codec_level(codec: str) -> dict[str, int]:

@@ -105,6 +105,16 @@ class ColumnRange:
     tight: bool = False
     deleted: bool = False
 
+    @property
+    def has_values(self) -> bool:
+        """False when nothing but nulls was seen."""
+        return self.value_count > self.null_count
+
+    @property
+    def is_known(self) -> bool:
+        """True when the bounds hold for all values."""
+        return not self.has_values or (self.minimum is not None and self.maximum is not None)
+
 
 MetadataRecord: TypeAlias = FileList | ColumnRange
 
@@ -294,8 +304,8 @@ def _widen(left: ColumnRange, right: ColumnRange) -> ColumnRange:
         )
     return replace(
         left,
-        minimum=_extreme(left.minimum, right.minimum, smaller=True),
-        maximum=_extreme(left.maximum, right.maximum, smaller=False),
+        minimum=_extreme(left, left.minimum, right, right.minimum, smaller=True),
+        maximum=_extreme(left, left.maximum, right, right.maximum, smaller=False),
         value_count=left.value_count + right.value_count,
         null_count=left.null_count + right.null_count,
         total_size=left.total_size + right.total_size,
@@ -304,12 +314,17 @@ def _widen(left: ColumnRange, right: ColumnRange) -> ColumnRange:
     )
 
 
-def _extreme(left: StatValue | None, right: StatValue | None, *, smaller: bool) -> StatValue | None:
-    if left is None or right is None:
-        return left if right is None else right
-    first: Any = left
-    second: Any = right
-    return left if (_order(first) <= _order(second)) is smaller else right
+def _extreme(
+    left: ColumnRange, low: StatValue | None, right: ColumnRange, high: StatValue | None, *, smaller: bool
+) -> StatValue | None:
+    """The outer one of two bounds; a bound is unknown when a side with values does not tell its own."""
+    if not left.has_values or not right.has_values:
+        return high if not left.has_values else low
+    if low is None or high is None:
+        return None
+    first: Any = low
+    second: Any = high
+    return low if (_order(first) <= _order(second)) is smaller else high
 
 
 def _order(value: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, TextIO
 from pyhudi.clock import Background, stopwatch
 from pyhudi.errors import HudiError
 from pyhudi.interfaces.printing import json_text
+from pyhudi.services import printable
 
 OK, REFUSED, INTERRUPTED = 0, 1, 130
 
@@ -40,7 +41,7 @@ class Console:
 
     def complain(self, problem: HudiError) -> None:
         """An error as one line, and as the document where one is expected."""
-        line = " ".join(str(problem).split())
+        line = printable(" ".join(str(problem).split()))
         self.document({"error": type(problem).__name__, "message": line})
         self._err.write(f"error: {line}\n")
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from pyhudi.client.create import TableDefinition, create
 from pyhudi.client.table_client import TableClient, table_spec
+from pyhudi.client.validation import Finding
 from pyhudi.clock import system_machine
 from pyhudi.errors import InvalidRequest, Unsupported
 from pyhudi.format.instant import Instant

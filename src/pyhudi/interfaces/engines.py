@@ -23,6 +23,20 @@ def engine_of(choice: Any) -> Engine:
     raise InvalidRequest(f'engine is a {type(choice).__name__}; pass "local" or a SparkSession')
 
 
+def enable(spark: Any) -> None:
+    """Let `format("hudi")` of this classic Spark session be pyhudi's, for reading and writing."""
+    if not _is_spark(spark, "SparkSession"):
+        raise InvalidRequest(f"enable takes a SparkSession, not a {type(spark).__name__}")
+    importlib.import_module("pyhudi.interfaces.format_hudi").enable(spark)
+
+
+def disable(spark: Any) -> None:
+    """Undo `enable` for this session."""
+    if not _is_spark(spark, "SparkSession"):
+        raise InvalidRequest(f"disable takes a SparkSession, not a {type(spark).__name__}")
+    importlib.import_module("pyhudi.interfaces.format_hudi").disable(spark)
+
+
 def is_spark_frame(rows: Any) -> bool:
     """True for a Spark DataFrame, classic or Connect, without importing Spark."""
     return _is_spark(rows, "DataFrame")
@@ -34,7 +48,7 @@ def arrow_schema_of(schema: Any) -> pa.Schema:
         return schema
     if isinstance(schema, str) or _is_spark(schema, "StructType"):
         module = importlib.import_module("pyhudi.engine.spark.types")
-        converted: pa.Schema = module.arrow_schema_of(schema)
+        converted: pa.Schema = module.arrow_schema(schema)
         return converted
     raise InvalidRequest(f"schema is a {type(schema).__name__}; pass a pyarrow.Schema, a StructType or a DDL string")
 

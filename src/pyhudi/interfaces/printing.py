@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from pyhudi.format.instant import Instant
-from pyhudi.services import text_table
+from pyhudi.services import printable, text_table
 
 CELL_WIDTH = 48
 """Longer values are cut on a terminal."""
@@ -72,7 +72,7 @@ def short(value: Any) -> Any:
 def facts(pairs: Sequence[tuple[str, object]]) -> str:
     """Names and values, one pair a line."""
     width = max(len(name) for name, _ in pairs)
-    return "\n".join(f"{name.ljust(width)}  {value}" for name, value in pairs)
+    return "\n".join(f"{name.ljust(width)}  {printable(str(value))}" for name, value in pairs)
 
 
 def instant_row(instant: Instant) -> dict[str, str | None]:

@@ -72,10 +72,11 @@ def plan_text(plan: Plan, title: str) -> str:
 def text_table(rows: Sequence[Mapping[str, object]], columns: Sequence[str] = ()) -> str:
     """Rows under their column names, numbers to the right; what could steer a terminal is escaped."""
     names = tuple(columns) or tuple(rows[0] if rows else ())
-    lines = [names, *(tuple(_cell(row.get(name)) for name in names) for row in rows)]
+    cells = [["" if row.get(name) is None else str(row[name]) for name in names] for row in rows]
+    lines = [[printable(cell) for cell in line] for line in (names, *cells)]
     widths = [max(len(line[at]) for line in lines) for at in range(len(names))]
     numeric = [bool(rows) and all(_is_number(row.get(name)) for row in rows) for name in names]
-    lines.insert(1, tuple("-" * width for width in widths))
+    lines.insert(1, ["-" * width for width in widths])
     return "\n".join(
         "  ".join(
             cell.rjust(width) if right else cell.ljust(width)
@@ -85,8 +86,8 @@ def text_table(rows: Sequence[Mapping[str, object]], columns: Sequence[str] = ()
     )
 
 
-def _cell(value: object) -> str:
-    text = "" if value is None else str(value)
+def printable(text: str) -> str:
+    """The text with what could steer a terminal escaped."""
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -138,6 +139,7 @@ def trusted_bounds(stored: ColumnRange, domain: Domain) -> Bounds:
 
     Hudi up to 1.2.0 stores 0.0 as both bounds of a row group with a NaN, and takes strings too long for Parquet's
     statistics for nulls (apache/hudi#18754, #18755); it also joins string bounds in the order of UTF-16 units.
+    pyhudi stores NaN as infinity.
     """
     if stored.value_type is ValueType.NULL and stored.value_count == 0 and stored.minimum is None:
         holds_rows = domain.kind is ValueType.DECIMAL  # older writers skip large decimals without a word
@@ -149,8 +151,11 @@ def trusted_bounds(stored: ColumnRange, domain: Domain) -> Bounds:
         return Bounds(may_be_value=False)
     may_be_null = stored.null_count != 0
     low, high = stored.minimum, stored.maximum
-    if isinstance(low, float) and isinstance(high, float) and not (low > 0.0 or high < 0.0):
-        low = high = None
+    if isinstance(low, float) and isinstance(high, float):
+        if not (low > 0.0 or high < 0.0):
+            low = high = None
+        elif high == math.inf:
+            high = None
     if domain.kind is ValueType.STRING:
         low, high = (None if may_be_null or _sorts_two_ways(end) else end for end in (low, high))
     return Bounds(minimum=low, maximum=high, may_be_null=may_be_null)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -15,7 +15,7 @@ Key: TypeAlias = tuple[Any, ...]
 class Model:
     """A table of rows with unique keys. `ordering` is None where the later change wins.
 
-    On merge-on-read a key has a base row and the changes since, folded; an upsert that finds no base row makes one.
+    On merge-on-read a key has a base row and the changes since, folded; an upsert that finds no row makes a base row.
     """
 
     key: Sequence[str]
@@ -23,6 +23,10 @@ class Model:
     merge_on_read: bool = False
     base: dict[Key, Row] = field(default_factory=dict)
     changes: dict[Key, Row | None] = field(default_factory=dict)
+    planned: dict[Key, Row] | None = None
+    """base rows as a compaction that waits to be carried out will leave them"""
+    since: dict[Key, Row | None] = field(default_factory=dict)
+    """changes since that plan, folded"""
 
     def copy(self) -> Model:
         """The same state, to go another way from here."""
@@ -35,9 +39,15 @@ class Model:
             self._change(key, None if operation == "delete" else row)
         return self
 
+    def plan_compaction(self) -> Model:
+        """From now on changes are beside what `compact` will do."""
+        self.planned, self.since = self._merged(), {}
+        return self
+
     def compact(self) -> Model:
-        """Changes become base rows."""
-        self.base, self.changes = self._merged(), {}
+        """Changes become base rows, those since the plan if there is one excepted."""
+        base = self._merged() if self.planned is None else self.planned
+        self.base, self.changes, self.planned, self.since = base, self.since, None, {}
         return self
 
     def snapshot(self) -> list[Row]:
@@ -52,12 +62,14 @@ class Model:
         if not self.merge_on_read:
             self.changes = {key: row}
             self.compact()
-        elif key in self.base:
-            known = self.changes.get(key)
-            if key not in self.changes or self._wins(row, known):
-                self.changes[key] = row
+        elif key in self.base or self.changes.get(key) is not None:
+            _fold(self.changes, key, row, self._wins)
+            if self.planned is not None:
+                _fold(self.since, key, row, self._wins)
         elif row is not None:
-            self.base[key] = row
+            for base in (self.base, self.planned):
+                if base is not None:
+                    base[key] = row
 
     def _merged(self) -> dict[Key, Row]:
         merged = dict(self.base)
@@ -73,6 +85,11 @@ class Model:
         if row is None or known is None or self.ordering is None:
             return True
         return bool(row[self.ordering] >= known[self.ordering])
+
+
+def _fold(changes: dict[Key, Row | None], key: Key, row: Row | None, wins: Callable[[Row | None, Row | None], bool]) -> None:
+    if wins(row, changes.get(key)):
+        changes[key] = row
 
 
 def _sorted(rows: Mapping[Key, Row]) -> list[Row]:

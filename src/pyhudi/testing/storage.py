@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import itertools
 import weakref
@@ -300,7 +301,8 @@ class FaultyStorage:
         if mode is Mode.TORN:
             self._tear(call, act, content)
         if mode in (Mode.AFTER, Mode.UNKNOWN):
-            act()
+            with contextlib.suppress(StorageError):
+                act()
         if mode in (Mode.REFUSED, Mode.UNKNOWN):
             raise StorageError(f"{verb} of {self.uri}/{path} failed on cue; look again before a retry")
         self.plan.crashed = True

@@ -171,7 +171,7 @@ def _tight_range(path: str, column: str, ranges: Sequence[ColumnRange | None]) -
     present = [each for each in ranges if each is not None]
     types = {each.value_type for each in present} - {ValueType.NULL}
     combined = combine_ranges(path, present, tight=True) if len(present) == len(ranges) and len(types) < 2 else None
-    if combined is not None:
+    if combined is not None and combined.is_known:
         return combined
     return ColumnRange(
         kind=RecordType.PARTITION_STATS,

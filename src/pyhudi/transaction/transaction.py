@@ -11,7 +11,7 @@ lock, first on the metadata table, then on the data table: until the second, rea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from pyhudi.errors import Conflict, FileExists, LeaseLost, StorageError, UnknownOutcome
@@ -106,7 +106,8 @@ class Transaction:
             name = completed_name(self.time, completion, self.instant.action)
             self._create_completed(joined(current.timeline.layout.active_folder, name), commit.to_bytes())
         writer.unfinished = None
-        self.forget()
+        with suppress(StorageError):  # the commit stands; what is left beside the timeline does no harm
+            self.forget()
         return Instant(
             requested_time=self.time,
             action=self.instant.action.completed_as,
@@ -146,13 +147,19 @@ class Transaction:
         except FileExists as problem:
             raise UnknownOutcome(f"{path} exists already; look at the timeline before retrying") from problem
         except StorageError as problem:
-            applied = storage.stat(path)
-            if applied is None:
-                raise
-            if applied.size != len(content):
-                raise UnknownOutcome(
-                    f"{path} may or may not be complete ({problem}); look at the timeline"
-                ) from problem
+            if not self._is_there(path, len(content)):
+                raise StorageError(f"{path} was not created and nothing was committed: {problem}") from problem
+
+    def _is_there(self, path: str, size: int) -> bool:
+        """Look again after an error that may hide a success."""
+        unknown = f"{path} may or may not have been created; look at the timeline before retrying"
+        try:
+            applied = self.table.storage.stat(path)
+        except StorageError as problem:
+            raise UnknownOutcome(f"{unknown}: {problem}") from problem
+        if applied is not None and applied.size != size:
+            raise UnknownOutcome(f"{unknown}: it holds {applied.size} bytes instead of {size}")
+        return applied is not None
 
 
 def summary(commit: CommitMetadata) -> Mapping[str, int]:

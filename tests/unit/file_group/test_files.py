@@ -33,10 +33,12 @@ def test_ranges_are_gathered_over_batches() -> None:
     assert (found.value_type, found.total_size, found.file_name) == (ValueType.LONG, 10, "file")
 
 
-def test_nan_raises_the_upper_bound_and_zero_spans_its_signs() -> None:
+def test_nan_is_stored_as_infinity_and_zero_spans_its_signs() -> None:
     found = ranges(pa.array([0.0, math.nan, 5.0]))
-    assert isinstance(found.minimum, float) and isinstance(found.maximum, float)
-    assert math.copysign(1, found.minimum) == -1 and math.isnan(found.maximum)
+    assert isinstance(found.minimum, float)
+    assert math.copysign(1, found.minimum) == -1 and found.maximum == math.inf
+    alone = ranges(pa.array([math.nan]))
+    assert (alone.minimum, alone.maximum) == (math.inf, math.inf)
 
 
 def test_a_column_of_nulls_has_no_type_and_no_bounds() -> None:
@@ -89,3 +91,18 @@ def test_a_base_file_has_every_footer_and_the_codec_asked_for(
     }
     assert file.metadata.row_group(0).column(0).compression.lower() == codec
     assert set(file.read().column("_hoodie_file_name").to_pylist()) == {path.split("/")[-1]}
+
+
+@pytest.mark.parametrize(("value", "plain"), [(math.nan, True), (-0.0, True), (0.0, False), (math.inf, False)])
+def test_a_column_that_parquet_readers_would_skip_wrongly_is_written_plainly(
+    simulated: Callable[..., SimulatedTable], value: float, plain: bool
+) -> None:
+    table = simulated()
+    table.write("insert", trips(("a", "x", 1, 1.0), ("b", "x", 1, value)))
+    (path,) = [path for path in table.storage.contents() if path.endswith(".parquet")]
+    group = pq.ParquetFile(BytesIO(table.storage.read(path))).metadata.row_group(0)
+    columns = {group.column(index).path_in_schema: group.column(index) for index in range(group.num_columns)}
+    bare = {name for name, column in columns.items() if not column.is_stats_set}
+    assert bare == {name for name, column in columns.items() if "RLE_DICTIONARY" not in column.encodings}
+    assert len(bare) == plain
+    assert repr(value) in {repr(each) for row in table.read().values() for each in row}

@@ -27,7 +27,7 @@ OUTCOMES = "number long, outcome binary"
 
 @dataclass(frozen=True, slots=True)
 class EachItem(Generic[T]):
-    """Turns item numbers into what `produce` makes of the items. They pickle with it; Spark broadcasts large ones."""
+    """Turns the numbers of items into what `produce` makes of the items. They pickle with it."""
 
     items: Sequence[T]
     produce: Callable[[int, T], Iterator[pa.RecordBatch]]
@@ -38,22 +38,22 @@ class EachItem(Generic[T]):
                 yield from self.produce(number, self.items[number])
 
 
-def one_task_each(
+def made_of(
     spark: SparkSession,
     items: Sequence[T],
     produce: Callable[[int, T], Iterator[pa.RecordBatch]],
     schema: StructType | str,
+    tasks: int,
 ) -> DataFrame:
-    """The rows that `produce` makes of the items, each item in a Spark task of its own. Lazy."""
-    count = len(items)
-    return spark.range(0, count, 1, count).mapInArrow(EachItem(items, produce), schema)
+    """The rows that `produce` makes of the items, which are dealt out to so many Spark tasks. Lazy."""
+    return spark.range(0, len(items), 1, tasks).mapInArrow(EachItem(items, produce), schema)
 
 
 def run_tasks(spark: SparkSession, tasks: Sequence[Task[R]]) -> list[R]:
-    """Results in the order of the tasks; only they reach the driver."""
+    """Results in the order of the tasks, each of which is a Spark task of its own; only results reach the driver."""
     if not tasks:
         return []
-    results: dict[int, R] = dict(collected(one_task_each(spark, tasks, _run, OUTCOMES)))
+    results: dict[int, R] = dict(collected(made_of(spark, tasks, _run, OUTCOMES, tasks=len(tasks))))
     return [results[number] for number in range(len(tasks))]
 
 

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody gives it
 
 from pyhudi.engine.base import GroupKey, Incoming, Located, Lookup, R, Task
-from pyhudi.engine.spark.dispatch import current_attempt, one_task_each, own_errors, run_tasks
+from pyhudi.engine.spark.dispatch import current_attempt, made_of, own_errors, run_tasks
 from pyhudi.engine.spark.keying import Keyed, keyed_frame, rows_per_partition
 from pyhudi.engine.spark.latest import latest_per_key
 from pyhudi.engine.spark.shuffle import FILE_ID, place, write_targets
@@ -29,6 +29,10 @@ from pyhudi.format.schema import PARTITION_PATH, RECORD_KEY
 from pyhudi.table.slices import FileSlice
 
 _BATCH_ROWS = 1 << 14
+_SCANNED_PER_TASK = 256 << 20
+_MERGED_PER_TASK = 32 << 20
+_OPENING = 1 << 20
+"""What opening a file costs, in bytes that might be read instead."""
 
 
 class SparkLocated:
@@ -89,16 +93,22 @@ class SparkEngine:
         return self._merged_in_workers(table, slices, projection)
 
     def _merged_in_workers(self, table: TableSpec, slices: Sequence[FileSlice], projection: Projection) -> DataFrame:
-        """Read in Arrow workers, one Spark task per slice: the way for slices with logs, and a way for all."""
+        """Read in Arrow workers: the way for slices with logs, and a way for all."""
         schema = spark_schema(projection.schema(table))
         if not slices:
             return self.spark.createDataFrame([], schema)
         read = partial(_read, table, projection, arrow_schema(schema))
-        return one_task_each(self.spark, slices, read, schema)
+        return made_of(self.spark, slices, read, schema, self._tasks_for(slices, _MERGED_PER_TASK))
+
+    def _tasks_for(self, slices: Sequence[FileSlice], bytes_each: int) -> int:
+        """Enough for all cores, more where there is much to read, at most one per slice."""
+        size = sum(part.size + _OPENING for part in slices)
+        return min(len(slices), max(self.spark.sparkContext.defaultParallelism, size // bytes_each))
 
     def _tagged(self, keyed: Keyed, scans: Sequence[KeyScan]) -> SparkLocated:
         """Rows joined to the keys that the table holds."""
-        held = one_task_each(self.spark, scans, _scan, _HELD_KEYS).hint("merge")
+        tasks = self._tasks_for([scan.slice for scan in scans], _SCANNED_PER_TASK)
+        held = made_of(self.spark, scans, _scan, _HELD_KEYS, tasks).hint("merge")
         same = (F.col(PARTITION_PATH) == F.col("held_path")) & (F.col(RECORD_KEY) == F.col("held_key"))
         tagged = keyed.frame.join(held, same, "left").drop("held_path", "held_key")
         with ExitStack() as kept:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DoubleType, FloatType, StructType
 
 from pyhudi.engine.spark.catalyst import Filter
 from pyhudi.errors import Unsupported
@@ -68,7 +68,7 @@ def parquet_frame(spark: SparkSession, schema: StructType, source: FileSource) -
     datasources = jvm.org.apache.spark.sql.execution.datasources
     columns, no_columns = session.parseDataType(schema.json()), session.parseDataType(StructType([]).json())
     options = jvm.java.util.HashMap()
-    for key, value in _OPTIONS.items():
+    for key, value in _options(schema).items():
         options.put(key, value)
     relation = datasources.HadoopFsRelation(
         _FileIndex(gateway, no_columns, source),
@@ -82,12 +82,20 @@ def parquet_frame(spark: SparkSession, schema: StructType, source: FileSource) -
     return DataFrame(session.baseRelationToDataFrame(relation), spark)
 
 
-_OPTIONS = {"datetimeRebaseModeInRead": "CORRECTED", "int96RebaseModeInRead": "CORRECTED", "mergeSchema": "false"}
+_OPTIONS = {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTED", "mergeSchema": "false"}
 """Hudi's files do not carry the marks by which Spark tells old calendars; all of them use the new one."""
+
+_WITHOUT_SKIPPING = {"parquet.filter.stats.enabled": "false", "parquet.filter.dictionary.enabled": "false"}
+"""Spark's reader skips row groups with matching NaN or -0.0; Hudi's files are mostly one row group each."""
 
 _REMEMBERED = 16
 _BLOCK_SIZE = 128 << 20
 _HAS_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
+
+
+def _options(schema: StructType) -> dict[str, str]:
+    floats = any(isinstance(field.dataType, FloatType | DoubleType) for field in schema.fields)
+    return {**_OPTIONS, **(_WITHOUT_SKIPPING if floats else {})}
 
 
 class _FileIndex:

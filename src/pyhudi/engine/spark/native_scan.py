@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Callable, Hashable, Sequence
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeAlias
 
 from py4j.protocol import Py4JError
@@ -17,7 +18,11 @@ from pyspark.sql.types import StructType
 from pyhudi.engine.spark.catalyst import Filter, predicate_of, unjudged
 from pyhudi.engine.spark.jvm import ScanFile, parquet_frame
 from pyhudi.errors import HudiError
+from pyhudi.format.instant import RequestedTime
 from pyhudi.format.predicate import And, Predicate
+from pyhudi.table.scan import plan_scan
+from pyhudi.table.slices import FileSlice
+from pyhudi.table.table import Table
 
 Prune: TypeAlias = Callable[[Predicate], Sequence[ScanFile]]
 """Which of the pinned files may hold rows that match."""
@@ -28,6 +33,21 @@ def native_frame(spark: SparkSession, schema: StructType, files: PinnedFiles) ->
     return parquet_frame(spark, schema, files)
 
 
+def pinned_slices(
+    table: Table, slices: Iterable[FileSlice], *, as_of: RequestedTime | None = None, read_optimized: bool = False
+) -> PinnedFiles:
+    """The base files of these slices, pruned by what this one reading of the table knows of them."""
+    files = {
+        each.base.path: ScanFile(path=each.base.path, size=each.base.size) for each in slices if each.base is not None
+    }
+
+    def prune(predicate: Predicate) -> Sequence[ScanFile]:
+        found = plan_scan(table, predicate, as_of=as_of, read_optimized=read_optimized).slices
+        return [files[each.base.path] for each in found if each.base is not None and each.base.path in files]
+
+    return PinnedFiles(table.storage.uri, tuple(files.values()), prune)
+
+
 class PinnedFiles:
     """The files of one reading of a table. Pruning fails no query: what goes wrong is counted, and all are read."""
 
@@ -35,8 +55,8 @@ class PinnedFiles:
         self.root_uri = root_uri
         self.files: Sequence[ScanFile] = tuple(files)
         self.name = f"pyhudi({root_uri}, {len(self.files)} files, reading {next(_readings)})"
-        self.selections: list[int] = []
-        """how many files each listing left"""
+        self.selections: deque[int] = deque(maxlen=1000)
+        """how many files each of the last listings left"""
         self.unjudged = 0
         """parts of filters that were not understood"""
         self.failures = 0

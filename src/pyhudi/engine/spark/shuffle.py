@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,7 +23,7 @@ from pyhudi.merge.arrow_schema import conform
 FILE_ID = "_pyhudi_file_id"
 _TARGET = "_pyhudi_target"
 _ROWS_PER_TASK = 250_000
-_TASKS_PER_CORE = 4
+_GROUPS = "array<struct<group_path: string, group_file: string, first: int, width: int>>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,11 @@ class Placement:
     targets: tuple[Target, ...]
     groups: tuple[tuple[str, str, int, int], ...]
     tasks: int
+
+    def groups_as_json(self) -> str:
+        """The groups as Spark reads them."""
+        names = ("group_path", "group_file", "first", "width")
+        return json.dumps([dict(zip(names, group, strict=True)) for group in self.groups])
 
 
 def place(profile: Mapping[GroupKey, int], targets: Mapping[GroupKey, Sequence[Target]], cores: int) -> Placement:
@@ -45,7 +51,7 @@ def place(profile: Mapping[GroupKey, int], targets: Mapping[GroupKey, Sequence[T
         groups.append((path, file_id or "", len(numbered), len(own)))
         numbered += own
     rows = sum(profile[group] for group in chosen)
-    tasks = min(len(numbered), max(cores * _TASKS_PER_CORE, rows // _ROWS_PER_TASK))
+    tasks = min(len(numbered), max(cores, rows // _ROWS_PER_TASK))
     return Placement(targets=tuple(numbered), groups=tuple(groups), tasks=tasks)
 
 
@@ -125,9 +131,8 @@ def _rotated(
 
 def _numbered(frame: DataFrame, placement: Placement) -> DataFrame:
     """Rows with the number of their target; the rows of a group with several are dealt out by their keys."""
-    groups = frame.sparkSession.createDataFrame(
-        list(placement.groups), "group_path string, group_file string, first int, width int"
-    )
+    listed = F.from_json(F.lit(placement.groups_as_json()), _GROUPS)
+    groups = frame.sparkSession.range(0, 1, 1, 1).select(F.inline(listed))
     same = (F.col(PARTITION_PATH) == F.col("group_path")) & (
         F.coalesce(F.col(FILE_ID), F.lit("")) == F.col("group_file")
     )

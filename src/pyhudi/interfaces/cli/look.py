@@ -10,7 +10,7 @@ from pyhudi.interfaces.cli.command import Command, add_table
 from pyhudi.interfaces.console import OK, REFUSED, Console
 from pyhudi.interfaces.dataframe import HudiTable, table
 from pyhudi.interfaces.printing import facts, instant_row
-from pyhudi.services import text_table
+from pyhudi.services import printable, text_table
 
 
 def info(arguments: Namespace, console: Console) -> int:
@@ -38,9 +38,13 @@ def validate(arguments: Namespace, console: Console) -> int:
     """What is unsound about the table."""
     opened = table(arguments.table)
     with console.progress("checking"):
-        findings = [dataclasses.asdict(finding) for finding in opened.validate(deep=arguments.deep)]
-    console.document(findings)
-    console.say(text_table(findings) if findings else "sound: no findings")
+        findings = opened.validate(deep=arguments.deep)
+    console.document([dataclasses.asdict(finding) for finding in findings])
+    for each in findings:
+        console.say(printable(f"{each.severity} {each.rule}: {each.where}"))
+        console.say(printable(f"    {each.what}"))
+        console.say(printable(f"    now: {each.what_now}"))
+    console.say(f"findings: {len(findings)}" if findings else "sound: no findings")
     return REFUSED if findings else OK
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -74,9 +78,8 @@ def read(stage: Stage) -> None:
 def crash(stage: Stage) -> None:
     """A child process is killed while it writes; the next writer undoes what it left."""
     before = stage.snapshot()
-    stage.tell(
-        f"a child process upserts, and is killed (SIGKILL) after {lost_writer.FILES_WRITTEN} of {len(DAYS)} files …"
-    )
+    done = lost_writer.FILES_WRITTEN
+    stage.tell(f"a child process upserts, and is killed (SIGKILL) after {done} of {len(DAYS)} files …")
     with stage.console.progress("waiting for the child to die"):
         child = subprocess.run([sys.executable, "-m", lost_writer.__name__, stage.path], check=False)
     stage.promise(child.returncode == -signal.SIGKILL, "the child was killed")
@@ -142,6 +145,40 @@ def validate(stage: Stage) -> None:
     stage.promise(not findings, f"the table is sound ({findings})")
 
 
+def over_spark(stage: Stage) -> None:
+    """The same table from a Spark session, in a process of its own."""
+    missing = _missing_for_spark()
+    if missing is not None:
+        stage.tell(f"left out: {missing}")
+        stage.facts["left_out"] = missing
+        return
+    before = stage.snapshot()
+    script = [sys.executable, "-m", "pyhudi.interfaces.demo.over_spark", stage.path]
+    with stage.console.progress("Spark starts, upserts and reads"):
+        child = subprocess.run(
+            script, capture_output=True, text=True, check=False, env={**os.environ, "PYSPARK_PYTHON": sys.executable}
+        )
+    stage.promise(child.returncode == 0, f"Spark's part ({child.stderr.strip().rpartition(chr(10))[2]})")
+    told = json.loads(child.stdout)
+    stage.tell(f"Spark {told['spark']}, no Hudi jar in sight")
+    stage.console.say("  >>> t.upsert(df)")
+    stage.tell(f"{told['instant']}: {told['updated']:,} updated; {told['files']} files")
+    stage.console.say('  >>> spark.read.format("hudi").load(path).groupBy("day") …')
+    stage.tell(text_table(told["days"]))
+    now = stage.snapshot()
+    stage.promise(now == (before[0], round(before[1] + told["updated"], 2)), "each fare that was changed is 1 higher")
+    stage.promise(not stage.table.validate(), "the table is still sound")
+    stage.facts.update(told)
+
+
+def _missing_for_spark() -> str | None:
+    if importlib.util.find_spec("pyspark") is None:
+        return "PySpark is not installed"
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        return "no Java for Spark: none on the path, no JAVA_HOME"
+    return None
+
+
 def _write(stage: Stage, call: str, work: Callable[[], WriteResult]) -> WriteResult:
     result = stage.call(call, work, _outcome)
     stage.remember(result.instant.requested_time)
@@ -172,4 +209,5 @@ CHAPTERS = (
     Chapter(name="compact", about="look at the plan, then carry it out", play=compact),
     Chapter(name="timeline", about="what happened", play=timeline),
     Chapter(name="validate", about="is the table sound?", play=validate),
+    Chapter(name="spark", about="the same table as a DataFrame", play=over_spark),
 )
