@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from pyhudi.engine.base import Engine
+from pyhudi.engine.base import Engine, Reading
 from pyhudi.errors import InstantNotFound, InvalidRequest
 from pyhudi.file_group.reader import Projection
 from pyhudi.file_group.spec import TableSpec
@@ -16,6 +17,7 @@ from pyhudi.format.instant import RequestedTime, parse_time, print_time
 from pyhudi.format.predicate import Predicate
 from pyhudi.format.predicate import columns as predicate_columns
 from pyhudi.table.scan import Scan, plan_scan
+from pyhudi.table.slices import FileSlice
 from pyhudi.table.table import Table
 
 
@@ -40,7 +42,18 @@ def read(table: Table, spec: TableSpec, engine: Engine, query: Query) -> Any:
     """The rows, in the form the engine gives them."""
     projection = Projection(columns=query.columns or tuple(spec.file_schema.names), predicate=query.predicate)
     check_columns(spec, projection)
-    return engine.frame(spec, scan(table, query).slices, projection)
+    found = scan(table, query)
+    fields = json.loads(spec.schema_text)["fields"]
+
+    def narrow(predicate: Predicate) -> Sequence[FileSlice]:
+        return scan(table, replace(query, predicate=predicate)).slices
+
+    def is_plain(part: FileSlice) -> bool:
+        return part.base is not None and not part.logs and table.fields_written_at(part.base.name.instant) == fields
+
+    return engine.frame(
+        Reading(table=spec, projection=projection, slices=found.slices, is_plain=is_plain, narrow=narrow)
+    )
 
 
 def scan(table: Table, query: Query) -> Scan:

@@ -37,10 +37,10 @@ VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
         ],
     ),
 }
-"""Every flat type with its extremes; which value a row has follows from its number and version."""
+"""Every flat type that all judges read, with its extremes; number and version of a row choose among them."""
 
-_DAYS = [datetime.date(2024, 2, 28), datetime.date(2024, 2, 29), datetime.date(1969, 12, 31)]
 _REGIONS = ["eu", "us west", "日本"]
+_DAYS = [datetime.date(2024, 2, 29), datetime.date(1969, 12, 31)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,23 +49,26 @@ class Layout:
 
     name: str
     partition_by: tuple[str, ...]
+    ordering: str | None
     hive_style: bool = False
-    ordering: str | None = "ts"
 
     @property
     def schema(self) -> pa.Schema:
         fields = [("id", pa.string()), ("region", pa.string()), ("on", pa.date32()), ("ts", pa.int64())]
         return pa.schema([*fields, *((name, kind) for name, (kind, _) in VALUES.items())])
 
+    def table(self, rows: Iterable[Row]) -> pa.Table:
+        return pa.Table.from_pylist(list(rows), schema=self.schema)
 
-SIMPLE = Layout(name="simple", partition_by=("region",))
+
+SIMPLE = Layout(name="simple", partition_by=("region",), ordering="ts")
 PLAIN = Layout(name="plain", partition_by=(), ordering=None)
-COMPLEX = Layout(name="complex", partition_by=("region", "on"), hive_style=True)
+COMPLEX = Layout(name="complex", partition_by=("region", "on"), ordering="ts", hive_style=True)
 LAYOUTS = (SIMPLE, PLAIN, COMPLEX)
 
 
 def row(number: int, version: int, ts: int) -> Row:
-    """One row: the number decides key and partition, number and version the values."""
+    """The number decides key and partition, number and version the values."""
     made: Row = {
         "id": f"k{number:03d}",
         "region": _REGIONS[number % len(_REGIONS)],
@@ -75,10 +78,6 @@ def row(number: int, version: int, ts: int) -> Row:
     for place, (name, (_, choices)) in enumerate(VALUES.items()):
         made[name] = choices[(number * 5 + version * 3 + place) % len(choices)]
     return made
-
-
-def table_of(layout: Layout, rows: Iterable[Row]) -> pa.Table:
-    return pa.Table.from_pylist(list(rows), schema=layout.schema)
 
 
 @dataclass
@@ -102,7 +101,7 @@ class Model:
             if known is None or not self.merge_on_read:
                 self.base[key] = self.rows[key]
 
-    def delete(self, rows: Iterable[Mapping[str, Any]]) -> None:
+    def delete(self, rows: Iterable[Row]) -> None:
         for one in rows:
             self.rows.pop(self.key(one), None)
             if not self.merge_on_read:
@@ -112,7 +111,6 @@ class Model:
         self.base = dict(self.rows)
 
 
-def exact(rows: Iterable[Mapping[str, Any]], names: Iterable[str]) -> list[str]:
+def exact(rows: pa.Table, names: Iterable[str]) -> list[str]:
     """Rows as sorted text: NaN equals itself, -0.0 differs from 0.0 and 1 from 1.0."""
-    wanted = list(names)
-    return sorted(repr([one[name] for name in wanted]) for one in rows)
+    return sorted(repr(list(one.values())) for one in rows.select(list(names)).to_pylist())

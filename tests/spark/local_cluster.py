@@ -4,12 +4,15 @@ Run as a script: archive, folder of the table, folder that holds pyhudi for the 
 """
 
 import os
+import shutil
 import sys
+from pathlib import Path
 
 os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ.pop("PYTHONPATH", None)
 archive, folder, sources = sys.argv[1:]
 
+import pyspark  # noqa: E402
 from pyspark import TaskContext  # noqa: E402
 from pyspark.sql import SparkSession  # noqa: E402
 
@@ -39,8 +42,7 @@ class Where:
 
 rows = spark.range(0, 3000, 1, 3).selectExpr("id", "concat('d', id % 3) day", "id % 2 ts", "cast(id as string) name")
 table = pyhudi.create_table(
-    folder, "id long, day string, ts long, name string", name="t", table_type="MERGE_ON_READ",
-    record_key=["id"], partition_by=["day"], ordering=["ts"],
+    folder, rows.schema, name="t", table_type="MERGE_ON_READ", record_key=["id"], partition_by=["day"], ordering=["ts"],
 )  # fmt: skip
 table.insert(rows)
 table.upsert(rows.where("id < 1000").selectExpr("id", "day", "ts + 5 as ts", "'new' as name"))
@@ -48,4 +50,6 @@ new = table.read(spark, where="name = 'new'").count()
 [(found, process)] = SparkEngine(spark).run([Where()])
 assert process != os.getpid()
 print(f"{table.read(spark).count()} rows, {new} new, pyhudi from {found}")
+work = Path(pyspark.__file__).parent / "work" / spark.sparkContext.applicationId
 spark.stop()
+shutil.rmtree(work)

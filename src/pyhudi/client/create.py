@@ -89,6 +89,8 @@ from pyhudi.table.table import PROPERTIES_PATH
 from pyhudi.transaction.writer import Writer
 
 _INDEXED_COLUMNS_AT_MOST = 32
+_KEEP = ".keep"
+"""Keeps the folders of the timeline: Java cannot read a new table without them, and storage knows files only."""
 _FILE_GROUPS = {FILES: ("files", 1), COLUMN_STATS: ("col-stats", 2), PARTITION_STATS: ("partition-stats", 1)}
 
 
@@ -119,6 +121,7 @@ def create(storage: Storage, machine: Machine, definition: TableDefinition) -> N
         _remove_leftovers(storage, METADATA_FOLDER)
         partitions = properties[METADATA_PARTITIONS].split(",")
         _create_metadata_table(storage, machine, definition.name, version, partitions)
+        storage.replace(joined(version.layout.history_folder, _KEEP), b"")
         columns = indexed_columns(schema)
         storage.replace(INDEX_DEFINITIONS_PATH, print_column_stats_definition(columns, version.stats_index_version))
         comment = _comment(machine)

@@ -105,7 +105,9 @@ class TableClient:
             kept = read_options(MetadataTableOptions, table.properties.raw, self.settings, options)
             compact_if_due(table, writer, engine, kept)
         except HudiError as problem:
-            _LOG.warning("the commit stands, but the metadata table of %s was not compacted: %s", self.storage.uri, problem)
+            _LOG.warning(
+                "the commit stands, but the metadata table of %s was not compacted: %s", self.storage.uri, problem
+            )
 
 
 def refuse_pending_services(table: Table) -> None:

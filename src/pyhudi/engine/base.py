@@ -14,6 +14,7 @@ from pyhudi.file_group.tasks import Attempt, GroupWrite, KeyScan, Target
 from pyhudi.file_group.writer import WrittenFile
 from pyhudi.format.file_names import FileId
 from pyhudi.format.keys import KeySpec
+from pyhudi.format.predicate import Predicate
 from pyhudi.table.slices import FileSlice
 
 R_co = TypeVar("R_co", covariant=True)
@@ -51,6 +52,21 @@ class Located(Protocol):
         ...
 
 
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """What a query reads, and what helps an engine that is asked for less of it later.
+
+    `is_plain`: a slice is one base file with exactly the table's columns, so that any Parquet reader gives its rows.
+    `narrow`: which of the slices may hold rows that match a predicate.
+    """
+
+    table: TableSpec
+    projection: Projection
+    slices: tuple[FileSlice, ...]
+    is_plain: Callable[[FileSlice], bool]
+    narrow: Callable[[Predicate], Sequence[FileSlice]]
+
+
 Lookup: TypeAlias = Callable[[Sequence[str]], Sequence[KeyScan]]
 """From partition paths to the scans that find their keys."""
 
@@ -72,8 +88,8 @@ class Engine(Protocol):
         """Bring the rows of each target together and write them, each target once; takes what `locate` returned."""
         ...
 
-    def frame(self, table: TableSpec, slices: Sequence[FileSlice], projection: Projection) -> Any:
-        """The rows of these slices, in the form the engine's user works with."""
+    def frame(self, reading: Reading) -> Any:
+        """The rows of a reading, in the form the engine's user works with."""
         ...
 
 

@@ -9,16 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pyhudi.engine.base import GroupKey, Incoming, Lookup, R, Task, table_of
+from pyhudi.engine.base import GroupKey, Incoming, Lookup, R, Reading, Task, table_of
 from pyhudi.errors import InvalidRequest
 from pyhudi.file_group.keying import keyed_rows
-from pyhudi.file_group.reader import Projection, read_slice
-from pyhudi.file_group.spec import TableSpec
+from pyhudi.file_group.reader import read_slice
 from pyhudi.file_group.tasks import Attempt, GroupWrite, Target
 from pyhudi.file_group.writer import WrittenFile
 from pyhudi.format.schema import PARTITION_PATH, RECORD_KEY
 from pyhudi.merge.kernel import latest_per_key
-from pyhudi.table.slices import FileSlice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,8 +64,9 @@ class LocalEngine:
                 number += 1
         return written
 
-    def frame(self, table: TableSpec, slices: Sequence[FileSlice], projection: Projection) -> pa.Table:
-        batches = [rows for part in slices for rows in read_slice(table, part, projection)]
+    def frame(self, reading: Reading) -> pa.Table:
+        table, projection = reading.table, reading.projection
+        batches = [rows for part in reading.slices for rows in read_slice(table, part, projection)]
         return table_of(batches, projection.schema(table))
 
     def _located(self, partition_path: str, rows: pa.Table, lookup: Lookup | None) -> list[tuple[GroupKey, pa.Table]]:

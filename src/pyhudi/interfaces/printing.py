@@ -58,15 +58,15 @@ def rows_table(rows: pa.Table, most: int) -> str:
     shown = [{name: short(value) for name, value in row.items()} for row in rows.slice(0, most).to_pylist()]
     more = f" (the first {most} are shown; --limit N for more)" if len(rows) > most else ""
     count = f"{len(rows)} row{'' if len(rows) == 1 else 's'}{more}"
-    return f"{text_table(shown, rows.column_names)}\n{count}"
+    return f"{text_table(shown, rows.column_names, null='null')}\n{count}"
 
 
 def short(value: Any) -> Any:
-    """A cell's value as people read it: numbers as they are, the rest as text that fits; a null shows."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        text = "null" if value is None else str(plain(value))
-        return text if len(text) <= CELL_WIDTH else f"{text[: CELL_WIDTH - 1]}…"
-    return value
+    """A cell's value as people read it: numbers and nulls as they are, the rest as text that fits."""
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return value
+    text = str(plain(value))
+    return text if len(text) <= CELL_WIDTH else f"{text[: CELL_WIDTH - 1]}…"
 
 
 def facts(pairs: Sequence[tuple[str, object]]) -> str:

@@ -69,10 +69,10 @@ def plan_text(plan: Plan, title: str) -> str:
     return f"{title}\n{text_table(rows)}" if rows else f"{title}: nothing to do, {plan.reason}"
 
 
-def text_table(rows: Sequence[Mapping[str, object]], columns: Sequence[str] = ()) -> str:
+def text_table(rows: Sequence[Mapping[str, object]], columns: Sequence[str] = (), *, null: str = "") -> str:
     """Rows under their column names, numbers to the right; what could steer a terminal is escaped."""
     names = tuple(columns) or tuple(rows[0] if rows else ())
-    cells = [["" if row.get(name) is None else str(row[name]) for name in names] for row in rows]
+    cells = [[null if row.get(name) is None else str(row[name]) for name in names] for row in rows]
     lines = [[printable(cell) for cell in line] for line in (names, *cells)]
     widths = [max(len(line[at]) for line in lines) for at in range(len(names))]
     numeric = [bool(rows) and all(_is_number(row.get(name)) for row in rows) for name in names]

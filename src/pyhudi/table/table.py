@@ -20,7 +20,7 @@ from pyhudi.format.schema import META_COLUMNS
 from pyhudi.format.table_properties import TableProperties
 from pyhudi.storage import Storage, joined
 from pyhudi.table.file_system_view import FileSystemView, GroupKey
-from pyhudi.table.history import archived_completion_times
+from pyhudi.table.history import ArchivedCommits, archived_completion_times
 from pyhudi.table.metadata_table import METADATA_FOLDER, MetadataTable
 from pyhudi.table.slices import FileSlice
 from pyhudi.table.timeline import Timeline
@@ -80,6 +80,29 @@ class Table:
         """The user's columns as they were at an instant; today's where the commits of that time are archived."""
         writes = [each for each in self.timeline.completed_writes() if each.requested_time <= as_of]
         return self._newest_schema(writes) or self.schema
+
+    def fields_written_at(self, instant: RequestedTime) -> list[Any] | None:
+        """The columns of the files that an instant wrote, as Avro fields; None when nobody can say."""
+        if instant not in self._fields_by_instant:
+            self._fields_by_instant[instant] = self._fields_of(instant)
+        return self._fields_by_instant[instant]
+
+    def _fields_of(self, instant: RequestedTime) -> list[Any] | None:
+        known = self.timeline.find(instant)
+        if known is None:
+            commit = self._archive.commit(instant)
+        else:
+            commit = self.timeline.commit_metadata(known) if known.completed else None
+        text = commit.extra.get(SCHEMA_KEY) if commit is not None else None
+        return list(_without_meta_columns(text, str(instant))["fields"]) if text else None
+
+    @functools.cached_property
+    def _archive(self) -> ArchivedCommits:
+        return ArchivedCommits(self.storage, self.properties.version.layout)
+
+    @functools.cached_property
+    def _fields_by_instant(self) -> dict[RequestedTime, list[Any] | None]:
+        return {}
 
     @functools.cached_property
     def time_travel_start(self) -> RequestedTime | None:

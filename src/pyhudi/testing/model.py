@@ -87,7 +87,9 @@ class Model:
         return bool(row[self.ordering] >= known[self.ordering])
 
 
-def _fold(changes: dict[Key, Row | None], key: Key, row: Row | None, wins: Callable[[Row | None, Row | None], bool]) -> None:
+def _fold(
+    changes: dict[Key, Row | None], key: Key, row: Row | None, wins: Callable[[Row | None, Row | None], bool]
+) -> None:
     if wins(row, changes.get(key)):
         changes[key] = row
 

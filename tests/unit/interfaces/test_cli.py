@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,7 @@ def test_timeline_lists_instants_newest_last(path: str, capsys: pytest.CaptureFi
     assert [each["state"] for each in told] == ["COMPLETED", "COMPLETED"]
     newest = Output(capsys, "timeline", path, "--limit", "1")
     assert told[1]["requested_time"] in newest.out and told[0]["requested_time"] not in newest.out
+    assert Output(capsys, "timeline", path, "--json", "--limit", "0").document == []
 
 
 def test_the_timeline_of_a_new_table_is_empty_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -198,6 +200,16 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown.code == 0
     for name in (*(command.name for command in COMMANDS), *NOT_BUILT):
         assert name in shown.out
+
+
+def test_a_reader_that_goes_away_is_no_error(path: str) -> None:
+    script = [sys.executable, "-m", "pyhudi", "read", path, "--format", "csv"]
+    reading = subprocess.Popen(script, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert reading.stdout is not None and reading.stderr is not None
+    reading.stdout.close()
+    assert reading.stderr.read() == b""
+    reading.stderr.close()
+    reading.wait()
 
 
 class Terminal(io.StringIO):

@@ -38,6 +38,10 @@ def test_a_long_value_is_cut_and_a_null_shows() -> None:
     assert lines[3] == "null"
 
 
+def test_numbers_stay_to_the_right_of_nulls() -> None:
+    assert rows_table(pa.table({"a": [10, None]}), 10).splitlines()[2:4] == ["  10", "null"]
+
+
 def test_rows_beyond_the_most_are_counted() -> None:
     assert (
         rows_table(pa.table({"a": range(9)}), 4).splitlines()[-1]

@@ -6,17 +6,18 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - the name that everybody gives it
 
-from pyhudi.engine.base import GroupKey, Incoming, Located, Lookup, R, Task
+from pyhudi.engine.base import GroupKey, Incoming, Located, Lookup, R, Reading, Task
 from pyhudi.engine.spark.dispatch import current_attempt, made_of, own_errors, run_tasks
 from pyhudi.engine.spark.keying import Keyed, keyed_frame, rows_per_partition
 from pyhudi.engine.spark.latest import latest_per_key
+from pyhudi.engine.spark.native_scan import native_rows
 from pyhudi.engine.spark.shuffle import FILE_ID, place, write_targets
 from pyhudi.engine.spark.types import arrow_schema, spark_schema
 from pyhudi.errors import InternalError, InvalidRequest, Unsupported
@@ -88,9 +89,15 @@ class SparkEngine:
         finally:
             located.release()
 
-    def frame(self, table: TableSpec, slices: Sequence[FileSlice], projection: Projection) -> DataFrame:
-        """The rows of these slices, lazily."""
-        return self._merged_in_workers(table, slices, projection)
+    def frame(self, reading: Reading) -> DataFrame:
+        """The rows, lazily: plain slices by Spark's own Parquet reader, the others merged in Arrow workers."""
+        plain = [part for part in reading.slices if reading.is_plain(part)]
+        known = {part.paths for part in plain}
+        merged = [part for part in reading.slices if part.paths not in known]
+        frames = [native_rows(self.spark, reading, plain)] if plain else []
+        if merged or not plain:
+            frames.append(self._merged_in_workers(reading.table, merged, reading.projection))
+        return reduce(DataFrame.unionByName, frames)
 
     def _merged_in_workers(self, table: TableSpec, slices: Sequence[FileSlice], projection: Projection) -> DataFrame:
         """Read in Arrow workers: the way for slices with logs, and a way for all."""

@@ -8,21 +8,22 @@ from __future__ import annotations
 import itertools
 import logging
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TypeAlias
 
 from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812 - the name that everybody gives it
 from pyspark.sql.types import StructType
 
+from pyhudi.engine.base import Reading
 from pyhudi.engine.spark.catalyst import Filter, predicate_of, unjudged
+from pyhudi.engine.spark.conditions import condition
 from pyhudi.engine.spark.jvm import ScanFile, parquet_frame
+from pyhudi.engine.spark.types import spark_schema
 from pyhudi.errors import HudiError
-from pyhudi.format.instant import RequestedTime
-from pyhudi.format.predicate import And, Predicate
-from pyhudi.table.scan import plan_scan
+from pyhudi.format.predicate import And, Predicate, domains_of
 from pyhudi.table.slices import FileSlice
-from pyhudi.table.table import Table
 
 Prune: TypeAlias = Callable[[Predicate], Sequence[ScanFile]]
 """Which of the pinned files may hold rows that match."""
@@ -33,19 +34,20 @@ def native_frame(spark: SparkSession, schema: StructType, files: PinnedFiles) ->
     return parquet_frame(spark, schema, files)
 
 
-def pinned_slices(
-    table: Table, slices: Iterable[FileSlice], *, as_of: RequestedTime | None = None, read_optimized: bool = False
-) -> PinnedFiles:
-    """The base files of these slices, pruned by what this one reading of the table knows of them."""
-    files = {
-        each.base.path: ScanFile(path=each.base.path, size=each.base.size) for each in slices if each.base is not None
-    }
+def native_rows(spark: SparkSession, reading: Reading, slices: Sequence[FileSlice]) -> DataFrame:
+    """The rows of plain slices; filters that a query adds later leave out files too."""
+    table = reading.table
+    files = {each.base.path: ScanFile(path=each.base.path, size=each.base.size) for each in slices if each.base}
 
     def prune(predicate: Predicate) -> Sequence[ScanFile]:
-        found = plan_scan(table, predicate, as_of=as_of, read_optimized=read_optimized).slices
-        return [files[each.base.path] for each in found if each.base is not None and each.base.path in files]
+        left = reading.narrow(predicate)
+        return [files[each.base.path] for each in left if each.base is not None and each.base.path in files]
 
-    return PinnedFiles(table.storage.uri, tuple(files.values()), prune)
+    pinned = PinnedFiles(table.storage.uri, tuple(files.values()), prune)
+    rows = native_frame(spark, spark_schema(table.file_schema), pinned)
+    if reading.projection.predicate is not None:
+        rows = rows.where(condition(reading.projection.predicate, domains_of(table.file_avro)))
+    return rows.select(*(F.col(f"`{name}`") for name in reading.projection.columns))
 
 
 class PinnedFiles:

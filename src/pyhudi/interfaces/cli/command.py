@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,3 +22,10 @@ class Command:
 def add_table(parser: ArgumentParser) -> None:
     """The argument that every command on a table has."""
     parser.add_argument("table", metavar="TABLE", help="path or file: URI of the table")
+
+
+def count(text: str) -> int:
+    """The value of an option that limits how much is shown."""
+    if not text.isdecimal():
+        raise ArgumentTypeError(f"{text!r} is no number")
+    return int(text)

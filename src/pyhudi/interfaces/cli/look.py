@@ -6,7 +6,7 @@ import dataclasses
 from argparse import ArgumentParser, Namespace
 
 from pyhudi.format.instant import WRITES
-from pyhudi.interfaces.cli.command import Command, add_table
+from pyhudi.interfaces.cli.command import Command, add_table, count
 from pyhudi.interfaces.console import OK, REFUSED, Console
 from pyhudi.interfaces.dataframe import HudiTable, table
 from pyhudi.interfaces.printing import facts, instant_row
@@ -27,10 +27,10 @@ def info(arguments: Namespace, console: Console) -> int:
 def timeline(arguments: Namespace, console: Console) -> int:
     """The active instants, newest last."""
     instants = table(arguments.table).timeline()
-    newest = instants[-arguments.limit :] if arguments.limit else instants
-    rows = [instant_row(instant) for instant in newest]
+    first = 0 if arguments.limit is None else max(len(instants) - arguments.limit, 0)
+    rows = [instant_row(instant) for instant in instants[first:]]
     console.document(rows)
-    console.say(text_table(rows) if rows else "the timeline is empty: nothing has been written yet")
+    console.say(text_table(rows) if instants else "the timeline is empty: nothing has been written yet")
     return OK
 
 
@@ -77,7 +77,7 @@ def _in_words(value: object) -> object:
 
 def _limit(parser: ArgumentParser) -> None:
     add_table(parser)
-    parser.add_argument("--limit", type=int, metavar="N", help="the newest N only")
+    parser.add_argument("--limit", type=count, metavar="N", help="the newest N only")
 
 
 def _deep(parser: ArgumentParser) -> None:

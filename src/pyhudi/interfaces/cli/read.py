@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 
 from pyhudi.format.schema import META_COLUMNS
-from pyhudi.interfaces.cli.command import Command, add_table
+from pyhudi.interfaces.cli.command import Command, add_table, count
 from pyhudi.interfaces.console import OK, Console
 from pyhudi.interfaces.dataframe import HudiTable, table
 from pyhudi.interfaces.printing import csv_text, rows_table
@@ -46,12 +46,6 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _count(text: str) -> int:
-    if not text.isdigit():
-        raise ArgumentTypeError(f"{text!r} is no number of rows")
-    return int(text)
-
-
 def _arguments(parser: ArgumentParser) -> None:
     add_table(parser)
     parser.add_argument("--query", default="snapshot", metavar="TYPE", help="snapshot (default) or read_optimized")
@@ -61,7 +55,7 @@ def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--columns", type=_names, metavar="A,B", help="these columns only")
     parser.add_argument("--meta", action="store_true", help="Hudi's own columns too")
     parser.add_argument("--where", metavar="FILTER", help="such as \"day = '2024-12-31' AND fare > 5\"")
-    parser.add_argument("--limit", type=_count, metavar="N", help="the first N rows")
+    parser.add_argument("--limit", type=count, metavar="N", help="the first N rows")
     parser.add_argument(
         "--format", choices=("table", "json", "csv"), default="table", help="table (default), json or csv"
     )
