@@ -8,7 +8,7 @@ RUN := scripts/run.sh
 PYTEST = pytest --junit-xml=build/junit/$@.xml $(ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types contracts unit golden docs simulate spark4 spark35 interop bench nightly format locks clean
+.PHONY: help setup demo test check lint types contracts unit golden docs simulate spark4 spark35 interop bench nightly reference format locks clean
 
 help:  ## what there is
 	@while IFS= read -r line; do case "$$line" in *": "*"## "*|*":  ## "*) \
@@ -39,6 +39,9 @@ unit:  ## one module, one behaviour or one house rule at a time
 
 golden:  ## tables written by real Hudi
 	@$(RUN) 4 $(PYTEST) tests/golden
+
+reference:  ## write ARCHITECTURE and docs/reference anew from the source
+	@$(RUN) 4 python scripts/reference.py
 
 docs:  ## what README and docs/ show
 	@$(RUN) 4 $(PYTEST) tests/docs

@@ -2,8 +2,8 @@
 
     make bench [ARGS="--rows 1000000 --updates 200000"]
 
-Each side runs in a process of its own (`bench/side.py`) on local[2]. Writes bench/RESULTS.md: seconds of both sides, their
-ratio (above 1: pyhudi is faster), and where pyhudi's time goes.
+Each side runs in a process of its own (`bench/side.py`) on local[2]. Writes bench/RESULTS.md: seconds of both sides,
+their ratio (above 1: pyhudi is faster), and where pyhudi's time goes.
 """
 
 from __future__ import annotations
@@ -63,14 +63,20 @@ def _measured(python: str, side: str, kind: str, options: argparse.Namespace) ->
         return found
 
 
+def _setting(options: argparse.Namespace) -> str:
+    return (
+        f"{options.rows:,} rows of 6 columns without partitions in 4 file groups, upserts of {options.updates:,} keys; "
+        "Spark 3.5 on local[2], metadata table on, both sides with their defaults but small-file packing off. Best of "
+        f"{options.repeat} runs, one small one before to warm up. {platform.processor() or platform.machine()}, "
+        f"{os.cpu_count()} cores, Python {sys.version.split()[0]}. Written by `make bench`."
+    )
+
+
 def _report(results: dict[str, dict[str, dict[str, Any]]], options: argparse.Namespace) -> str:
     lines = [
         "# pyhudi beside Java Hudi 1.2.0",
         "",
-        f"{options.rows:,} rows of 6 columns without partitions in 4 file groups, upserts of {options.updates:,} keys; Spark "
-        f"3.5 on local[2], metadata table on, both sides with their defaults but small-file packing off. Best of "
-        f"{options.repeat} runs, one warm-up before. {platform.processor() or platform.machine()}, "
-        f"{os.cpu_count()} cores, Python {sys.version.split()[0]}. Written by `make bench`.",
+        _setting(options),
     ]
     for kind, sides in results.items():
         lines += ["", f"## {kind}", "", "| work | Java s | pyhudi s | ratio |", "|---|---|---|---|"]

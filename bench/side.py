@@ -12,6 +12,9 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+import pyhudi
+from tests.interop.oracle.bundle import bundle
+
 NAME = "bench"
 FILE_GROUPS = 4
 
@@ -64,8 +67,6 @@ class Java(Side):
 
 class Pyhudi(Side):
     def load(self, rows: DataFrame) -> None:
-        import pyhudi
-
         self.table = pyhudi.create_table(
             self.path, rows.schema, name=NAME, table_type=self.kind, record_key=["id"], ordering=["ts"]
         )
@@ -85,8 +86,6 @@ class Pyhudi(Side):
 def session(side: str) -> SparkSession:
     builder = SparkSession.builder.master("local[2]").appName(f"bench-{side}")
     if side == "java":
-        from tests.interop.oracle.bundle import bundle
-
         builder = (
             builder.config("spark.jars", str(bundle("1.2.0")))
             .config("spark.serializer", "org.apache.spark.serializer.KryoSerializer")

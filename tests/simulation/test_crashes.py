@@ -6,7 +6,19 @@ import pytest
 
 from pyhudi.testing.machine import Crash
 from pyhudi.testing.storage import Call, Fault, Mode
-from tests.simulation.scenes import COMPACT, KINDS, STEPS, Kind, Step, Story, row, rows_after, rows_now, sample, story_before, write
+from tests.simulation.scenes import (
+    KINDS,
+    STEPS,
+    Kind,
+    Step,
+    Story,
+    row,
+    rows_after,
+    rows_now,
+    sample,
+    story_before,
+    write,
+)
 
 pytestmark = pytest.mark.simulate
 

@@ -4,7 +4,19 @@ import pytest
 
 from pyhudi.errors import HudiError, StorageError, UnknownOutcome
 from pyhudi.testing.storage import Fault, Mode
-from tests.simulation.scenes import KINDS, STEPS, Kind, Step, Story, row, rows_after, rows_now, sample, story_before, write
+from tests.simulation.scenes import (
+    KINDS,
+    STEPS,
+    Kind,
+    Step,
+    Story,
+    row,
+    rows_after,
+    rows_now,
+    sample,
+    story_before,
+    write,
+)
 
 pytestmark = pytest.mark.simulate
 

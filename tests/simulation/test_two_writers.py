@@ -84,10 +84,10 @@ def _turns(duel: Duel, number: int, most: int | None) -> int:
     actor, other = duel.actors[number], duel.actors[1 - number]
     went = 0
     while not actor.done and not actor.asleep and (most is None or went < most):
-        before = len(actor.storage.plan.trace)
+        before = duel.story.world.disk.contents()
         actor.go()
         went += 1
-        if any(call.mutating for call in actor.storage.plan.trace[max(before - 1, 0) :]):
+        if duel.story.world.disk.contents() != before:
             other.notice()
     return went
 

@@ -121,7 +121,7 @@ def refuse_pending_services(table: Table) -> None:
 
 @contextmanager
 def undone_if_it_fails(table: Table, writer: Writer) -> Iterator[None]:
-    """Whatever ends the block early, the instant it began is undone before the error goes on, or else by later writes."""
+    """Whatever ends the block early: the instant it began is undone before the error goes on, or by a later write."""
     try:
         yield
     finally:
