@@ -52,6 +52,9 @@ class Layout:
     ordering: str | None
     hive_style: bool = False
 
+    def __str__(self) -> str:
+        return self.name
+
     @property
     def schema(self) -> pa.Schema:
         fields = [("id", pa.string()), ("region", pa.string()), ("on", pa.date32()), ("ts", pa.int64())]

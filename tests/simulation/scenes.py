@@ -1,5 +1,6 @@
 """The tables of the simulation, what happens to them, and what must hold afterwards whatever happened."""
 
+import contextlib
 import os
 import random
 from collections.abc import Callable, Sequence
@@ -13,8 +14,9 @@ from pyhudi.format.instant import Action, RequestedTime
 from pyhudi.format.predicate import parse
 from pyhudi.format.table_properties import TableType
 from pyhudi.reads import Query, QueryType
-from pyhudi.testing.machine import SimIds
+from pyhudi.testing.machine import Crash, SimIds
 from pyhudi.testing.model import Model
+from pyhudi.testing.storage import Fault
 from pyhudi.testing.world import Process, World
 from tests.simulation.structure import problems_of
 
@@ -25,9 +27,12 @@ SEED = int(os.environ.get("PYHUDI_SEED") or 1)
 
 
 def sample(cases: Sequence, most: int) -> list:
-    """All cases at full size, else so many of them, chosen by the seed."""
+    """All cases at full size, else so many of them, evenly spread; the seed shifts them."""
     limit = int(os.environ.get("PYHUDI_CASES") or most)
-    return list(cases) if FULL or len(cases) <= limit else random.Random(SEED).sample(list(cases), limit)
+    if FULL or len(cases) <= limit:
+        return list(cases)
+    shift = random.Random(SEED).random()
+    return [cases[int((number + shift) * len(cases) / limit)] for number in range(limit)]
 
 
 @dataclass(frozen=True)
@@ -109,9 +114,28 @@ class Story:
         if result is not None and result.instant is not None:
             self.versions.setdefault(result.instant.requested_time, self.model.snapshot())
 
+    def crash(self, step: "Step", fault: Fault) -> None:
+        """A process dies on the step: it is done or it is not, and every reader sees the same."""
+        old = rows_of(self.model) if self.versions else rows_now(self)
+        victim = self.world.process(fault)
+        with contextlib.suppress(Crash):
+            self.note(step.act(victim))
+        victim.die()
+        found = rows_now(self)
+        assert rows_now(self) == found, "two readings differ"
+        if found == rows_after(self, step):
+            step.apply(self.model)
+            for instant in self.world.process().client.table().timeline.completed_writes():
+                self.versions.setdefault(instant.requested_time, self.model.snapshot())
+        else:
+            assert found == old, "neither the state before nor the one after"
+            self.note_waiting_compaction()
+        if found is None:
+            self.take(CREATE)
+
     def note_waiting_compaction(self) -> None:
         """A compaction that was planned and not carried out shows the rows as they were when it was planned."""
-        if self.versions:
+        if self.versions and self.model.planned is None:
             for instant in self.world.process().client.table().timeline.pending(Action.COMPACTION):
                 self.model.plan_compaction()
                 self.versions[instant.requested_time] = self.model.snapshot()
@@ -145,6 +169,7 @@ class Story:
         for instant, then in self.versions.items():
             assert process.read(Query(as_of=RequestedTime(instant))) == then, f"as of {instant}"
         assert problems_of(process.client) == []
+        assert [str(finding) for finding in process.client.validate()] == []
 
 
 MATCHES = {
@@ -198,8 +223,13 @@ def rows_now(story: Story) -> list | None:
         return None
 
 
-def rows_after(before: Story, step: Step) -> list:
-    """What a fresh reader will find once the step is done."""
-    model = before.model.copy()
-    step.apply(model)
+def rows_of(model: Model) -> list:
+    """What the model says that a fresh reader finds."""
     return [model.snapshot(), model.read_optimized()]
+
+
+def rows_after(story: Story, step: Step) -> list:
+    """What a fresh reader will find once the step is done."""
+    model = story.model.copy()
+    step.apply(model)
+    return rows_of(model)

@@ -2,6 +2,7 @@
 
 from pyhudi.client.table_client import TableClient
 from pyhudi.format.file_names import PARTITION_METADATA, parse_data_file
+from pyhudi.format.instant import SOLO_INSTANT_PREFIX
 from pyhudi.storage import joined
 from pyhudi.table.table import listed_partitions
 
@@ -44,13 +45,15 @@ def _metadata_files(client: TableClient) -> list[str]:
         for instant in metadata.timeline.completed_writes()
         for stat in metadata.timeline.commit_metadata(instant).stats
     }
-    found = []
+    stored = set()
     for path in listed_partitions(metadata.storage):
         for info in metadata.storage.list(path).files:
             name = parse_data_file(info.name)
-            if name is not None and not name.instant.startswith("00000000000000") and info.path not in committed:
-                found.append(f"orphan in the metadata table: {info.path}")
-    return found
+            if name is not None and not name.instant.startswith(SOLO_INSTANT_PREFIX):
+                stored.add(info.path)
+    made = {path for path in committed if SOLO_INSTANT_PREFIX not in path}
+    found = [f"orphan in the metadata table: {path}" for path in sorted(stored - made)]
+    return found + [f"gone from the metadata table: {path}" for path in sorted(made - stored)]
 
 
 def _leftovers(client: TableClient) -> list[str]:

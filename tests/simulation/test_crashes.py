@@ -4,40 +4,35 @@ from dataclasses import dataclass
 
 import pytest
 
-from pyhudi.testing.machine import Crash
 from pyhudi.testing.storage import Call, Fault, Mode
-from tests.simulation.scenes import (
-    KINDS,
-    STEPS,
-    Kind,
-    Step,
-    Story,
-    row,
-    rows_after,
-    rows_now,
-    sample,
-    story_before,
-    write,
-)
+from tests.simulation.scenes import KINDS, STEPS, Kind, Step, Story, row, sample, story_before, write
 
 pytestmark = pytest.mark.simulate
 
-STATES_PER_SCENE = 24
-"""so many crash states of each operation and kind of table, chosen by the seed"""
+STATES_PER_SCENE = 20
+"""so many crash states of each operation and kind of table, evenly spread"""
+DOUBLE_FAULTS_PER_SCENE = 6
 
 NEXT = write("upsert", row("a", 8, 41), row("h", 1, 42), row("p", 8, 43))
+
+SCENES = [
+    pytest.param(name, kind, id=f"{name}-{kind}")
+    for name in STEPS
+    for kind in KINDS
+    if kind.merge_on_read or name != "compaction"
+]
 
 
 @dataclass(frozen=True)
 class Ways:
-    """The crash points of one operation, those together that leave the same files."""
+    """The crash points of one operation, and of those that leave the same files one."""
 
     points: list[Fault]
     distinct: list[Fault]
 
 
 def ways_to_crash(trace: list[Call]) -> Ways:
-    """Reading changes nothing, so a crash around it is one after the change before; a torn change leaves a scratch file."""
+    """Reading changes nothing: a crash around it is one after the change before. A torn change leaves a scratch file."""
     points, distinct, seen = [], [], set()
     applied = 0
     for number, call in enumerate(trace):
@@ -52,58 +47,54 @@ def ways_to_crash(trace: list[Call]) -> Ways:
     return Ways(points, distinct)
 
 
-def crash_and_live_on(before: Story, step: Step, fault: Fault) -> None:
+def calm_calls(before: Story, step: Step) -> list[Call]:
+    """The calls of the step when nothing fails; the story goes well to its end, too."""
     story = before.fork()
-    victim = story.world.process(fault)
-    with pytest.raises(Crash):
-        step.act(victim)
-    victim.die()
+    process = story.world.process()
+    story.take(step, process)
+    story.age()
+    story.check()
+    return process.plan.trace
 
-    found = rows_now(story)
-    assert rows_now(story) == found, "two readings differ"
-    if found == rows_after(before, step):
-        step.apply(story.model)
-        note_latest(story)
-    else:
-        assert found == rows_now(before), "neither the state before nor the one after"
-        story.note_waiting_compaction()
-    if found is None:
-        story.take(STEPS["create"])
+
+def live_on(story: Story) -> None:
     story.take(NEXT)
     assert story.world.process().read() == story.model.snapshot()
     story.age()
     story.check()
 
 
-def note_latest(story: Story) -> None:
-    """The crashed operation had completed, though nobody was told of its instant."""
-    for instant in story.world.process().client.table().timeline.completed_writes():
-        story.versions.setdefault(instant.requested_time, story.model.snapshot())
-
-
-SCENES = [
-    pytest.param(name, kind, id=f"{name}-{kind}")
-    for name in STEPS
-    for kind in KINDS
-    if kind.merge_on_read or name != "compaction"
-]
-
-
 @pytest.mark.parametrize(("name", "kind"), SCENES)
 def test_a_crash_at_any_call_is_mended_by_the_next_write(name: str, kind: Kind):
     step = STEPS[name]
     before = story_before(step, kind)
-    calm = before.fork()
-    process = calm.world.process()
-    calm.take(step, process)
-    calm.age()
-    calm.check()
-    ways = ways_to_crash(process.plan.trace)
+    trace = calm_calls(before, step)
+    ways = ways_to_crash(trace)
     chosen = sample(ways.distinct, STATES_PER_SCENE)
     for fault in chosen:
+        story = before.fork()
         try:
-            crash_and_live_on(before, step, fault)
+            story.crash(step, fault)
+            live_on(story)
         except AssertionError as failure:
-            call = process.plan.trace[fault.call]
-            raise AssertionError(f"{name} on {kind}, {fault.mode.name} call {fault.call} ({call}): {failure}") from failure
+            raise AssertionError(f"{name} on {kind}, {fault} ({trace[fault.call]}): {failure}") from failure
     print(f"{name} on {kind}: {len(ways.points)} crash points, {len(ways.distinct)} states, {len(chosen)} tried: 0 wrong")
+
+
+@pytest.mark.parametrize(("name", "kind"), SCENES)
+def test_a_crash_while_recovering_from_a_crash_is_mended_as_well(name: str, kind: Kind):
+    step = STEPS[name]
+    before = story_before(step, kind)
+    first = ways_to_crash(calm_calls(before, step)).distinct
+    second = [Fault(call, mode) for call in range(100) for mode in (Mode.TORN, Mode.AFTER)]
+    pairs = [(one, other) for one in first for other in second]
+    chosen = sample(pairs, DOUBLE_FAULTS_PER_SCENE)
+    for one, other in chosen:
+        story = before.fork()
+        try:
+            story.crash(step, one)
+            story.crash(NEXT, other)
+            live_on(story)
+        except AssertionError as failure:
+            raise AssertionError(f"{name} on {kind}, {one}, then {other}: {failure}") from failure
+    print(f"{name} on {kind}: {len(chosen)} double faults: 0 wrong")

@@ -20,7 +20,7 @@ from tests.simulation.scenes import (
 
 pytestmark = pytest.mark.simulate
 
-ERRORS_PER_SCENE = 60
+ERRORS_PER_SCENE = 12
 NEXT = write("upsert", row("a", 8, 41), row("h", 1, 42), row("p", 8, 43))
 
 
@@ -71,6 +71,5 @@ def test_what_the_caller_is_told_is_what_happened_and_trying_again_applies_it_on
         try:
             fail_and_try_again(before, step, fault)
         except (AssertionError, HudiError) as failure:
-            call = process.plan.trace[fault.call]
-            raise AssertionError(f"{name} on {kind}, {fault.mode.name} call {fault.call} ({call}): {failure}") from failure
+            raise AssertionError(f"{name} on {kind}, {fault} ({process.plan.trace[fault.call]}): {failure}") from failure
     print(f"{name} on {kind}: {len(faults)} storage errors, {len(chosen)} tried: 0 wrong")

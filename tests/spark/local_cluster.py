@@ -1,4 +1,4 @@
-"""A write whose executors run in processes of their own, which have pyhudi only from the archive that is shipped to them.
+"""A write whose executors run in processes of their own, which have pyhudi only from the archive shipped to them.
 
 Run as a script: archive, folder of the table, folder that holds pyhudi for the driver.
 """
@@ -6,6 +6,7 @@ Run as a script: archive, folder of the table, folder that holds pyhudi for the 
 import os
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -53,3 +54,5 @@ print(f"{table.read(spark).count()} rows, {new} new, pyhudi from {found}")
 work = Path(pyspark.__file__).parent / "work" / spark.sparkContext.applicationId
 spark.stop()
 shutil.rmtree(work)
+with suppress(OSError):
+    work.parent.rmdir()

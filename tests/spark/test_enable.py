@@ -148,3 +148,14 @@ def test_another_session_of_the_same_jvm_is_not_enabled(enabled: SparkSession, t
     with pytest.raises(Exception, match="(?i)hudi") as refused:
         other.read.format("hudi").load(str(tmp_path / "t"))
     assert not isinstance(refused.value, pyhudi.HudiError)
+
+
+def test_a_table_is_created_from_a_ddl_string_or_a_spark_schema(spark: SparkSession, tmp_path: Path) -> None:
+    ddl = "id string, day string, ts bigint, fare decimal(10,2)"
+    by_text = pyhudi.create_table(str(tmp_path / "a"), ddl, name="a", record_key=["id"])
+    struct = spark.createDataFrame([], ddl).schema
+    by_struct = pyhudi.create_table(str(tmp_path / "b"), struct, name="b", record_key=["id"])
+    assert by_text.schema == by_struct.schema
+    assert by_text.schema.field("fare").type == pa.decimal128(10, 2)
+    with pytest.raises(InvalidRequest, match="no list of columns"):
+        pyhudi.create_table(str(tmp_path / "c"), "id strange", name="c", record_key=["id"])

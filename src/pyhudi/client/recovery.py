@@ -20,6 +20,8 @@ def recover(table: Table, writer: Writer) -> tuple[Table, Sequence[Instant]]:
     with writer.lock.held("undo failed writes"):
         current = table.reload()
         for instant in _candidates(current):
+            if current.timeline.find(instant.requested_time) is None:
+                continue  # undone by a rollback that was finished just now
             if instant.action is Action.ROLLBACK:
                 _finish(current, writer, instant)
             elif writer.verdict(current, instant).life is Life.DEAD:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,9 +16,8 @@ from pyhudi.configs import read_options
 from pyhudi.engine.base import Engine
 from pyhudi.errors import HudiError, InvalidRequest, Unsupported
 from pyhudi.file_group.spec import TableSpec
-from pyhudi.format.instant import Action, RequestedTime
+from pyhudi.format.instant import Action
 from pyhudi.format.schema import META_COLUMNS
-from pyhudi.merge.modes import MergeRule
 from pyhudi.reads import Query, read
 from pyhudi.services import Plan, ServiceResult
 from pyhudi.storage import Storage
@@ -46,7 +44,7 @@ class TableClient:
     def read(self, engine: Engine, query: Query, table: Table | None = None) -> Any:
         """Rows of a query, in the engine's form."""
         current = table or self.table()
-        return read(current, table_spec(current, query.as_of), engine, query)
+        return read(current, TableSpec.of(current, query.as_of), engine, query)
 
     def write(self, operation: str, source: Any, engine: Engine, options: Mapping[str, object]) -> WriteResult:
         """Carry out a write: undo what failed before, write and commit, keep the metadata table small."""
@@ -57,7 +55,7 @@ class TableClient:
         request = WriteRequest(
             operation=OPERATIONS[operation],
             source=source,
-            spec=table_spec(table),
+            spec=TableSpec.of(table),
             options=read_options(WriteOptions, table.properties.raw, self.settings, options),
             extra=commit_extra(options),
         )
@@ -76,7 +74,7 @@ class TableClient:
         """Carry out a plan, or refuse when what it rests on has changed."""
         chosen = service_named(plan.service)
         table, writer = self._ready_to_write(options)
-        spec = table_spec(table)
+        spec = TableSpec.of(table)
         with undone_if_it_fails(table, writer):
             result: ServiceResult = chosen.execute(plan, table, spec, engine, writer)
         self._after(writer, engine, options)
@@ -84,7 +82,7 @@ class TableClient:
 
     def validate(self, *, deep: bool = False) -> list[Finding]:
         """What is unsound about the table; with `deep`, every file is opened."""
-        return validate(self.storage, table_spec, now_ms=self.machine.clock.now_ms(), deep=deep)
+        return validate(self.storage, TableSpec.of, now_ms=self.machine.clock.now_ms(), deep=deep)
 
     def _ready_to_write(self, options: Mapping[str, object]) -> tuple[Table, Writer]:
         table = self.table()
@@ -131,22 +129,6 @@ def undone_if_it_fails(table: Table, writer: Writer) -> Iterator[None]:
                 undo_unfinished(table, writer)
             except HudiError as problem:
                 _LOG.warning("%s failed and is left for a later write to undo: %s", unfinished, problem)
-
-
-def table_spec(table: Table, as_of: RequestedTime | None = None) -> TableSpec:
-    """What workers must know of a table; with the columns that it had at an instant, if one is given."""
-    properties = table.properties
-    schema = table.schema if as_of is None else table.schema_at(as_of)
-    return TableSpec(
-        storage=table.storage,
-        schema_text=json.dumps(schema, separators=(",", ":")),
-        rule=MergeRule(
-            mode=properties.merge_mode,
-            ordering_fields=properties.ordering_fields,
-            delete_field=properties.delete_field,
-            delete_marker=properties.delete_marker,
-        ),
-    )
 
 
 def commit_extra(options: Mapping[str, object]) -> dict[str, str]:

@@ -6,7 +6,7 @@ import functools
 from dataclasses import dataclass
 
 from pyhudi.file_group.tasks import Attempt
-from pyhudi.format.file_names import HFILE, BaseFileName, WriteToken
+from pyhudi.format.file_names import HFILE, BaseFileName
 from pyhudi.format.hfile import HFileReader, write_hfile
 from pyhudi.format.instant import RequestedTime
 from pyhudi.format.metadata import WriteStat
@@ -35,8 +35,9 @@ class CompactMetadataSlice:
     def run(self, attempt: Attempt) -> WriteStat:
         """Write the HFile and say what was written."""
         records = merged_records(self.storage, self.slice)
-        token = WriteToken(f"{attempt.task}-{self.salt}-{attempt.number}")
-        name = BaseFileName(file_id=self.slice.file_id, write_token=token, instant=self.instant, extension=HFILE)
+        name = BaseFileName(
+            file_id=self.slice.file_id, write_token=attempt.token(self.salt), instant=self.instant, extension=HFILE
+        )
         content = metadata_hfile(records, created_ms=self.created_ms, bloom=True)
         path = joined(self.slice.partition_path, str(name))
         self.storage.create(path, content)

@@ -73,7 +73,14 @@ def read_base(table: TableSpec, base: BaseFile, schema: pa.Schema) -> Iterator[p
 
 def read_changes(table: TableSpec, logs: Sequence[LogFile], schema: pa.Schema) -> Changes:
     """What log files say, folded to the last state of every key, in these columns and those that merging needs."""
-    return Changes.fold(_log_items(table, logs), table.rule, _for_merging(table, schema))
+    return Changes.fold(log_items(table, logs), table.rule, _for_merging(table, schema))
+
+
+def log_items(table: TableSpec, logs: Sequence[LogFile]) -> Iterator[pa.RecordBatch | pa.Table | Deletes]:
+    """What log files hold, block by block."""
+    for log in logs:
+        for block in read_blocks(table.storage.read(log.path), log.path):
+            yield from _block_items(block, log.path)
 
 
 def read_keys(table: TableSpec, part: FileSlice) -> pa.ChunkedArray:
@@ -111,12 +118,6 @@ def _for_merging(table: TableSpec, schema: pa.Schema) -> pa.Schema:
     if rule.delete_field is not None:
         wanted.add(rule.delete_field)
     return pa.schema([field for field in table.file_schema if field.name in wanted])
-
-
-def _log_items(table: TableSpec, logs: Sequence[LogFile]) -> Iterator[pa.RecordBatch | pa.Table | Deletes]:
-    for log in logs:
-        for block in read_blocks(table.storage.read(log.path), log.path):
-            yield from _block_items(block, log.path)
 
 
 def _block_items(block: LogBlock, path: str) -> Iterator[pa.RecordBatch | pa.Table | Deletes]:

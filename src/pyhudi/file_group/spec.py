@@ -16,6 +16,7 @@ from pyhudi.format.schema import META_COLUMNS
 from pyhudi.merge.arrow_schema import arrow_of
 from pyhudi.merge.modes import MergeRule
 from pyhudi.storage import Storage
+from pyhudi.table.table import Table
 
 META_ARROW = tuple(pa.field(name, pa.string()) for name in META_COLUMNS)
 
@@ -27,6 +28,22 @@ class TableSpec:
     storage: Storage
     schema_text: str
     rule: MergeRule
+
+    @classmethod
+    def of(cls, table: Table, as_of: RequestedTime | None = None) -> TableSpec:
+        """The spec of a table; with the columns that it had at an instant, if one is given."""
+        properties = table.properties
+        schema = table.schema if as_of is None else table.schema_at(as_of)
+        return cls(
+            storage=table.storage,
+            schema_text=json.dumps(schema, separators=(",", ":")),
+            rule=MergeRule(
+                mode=properties.merge_mode,
+                ordering_fields=properties.ordering_fields,
+                delete_field=properties.delete_field,
+                delete_marker=properties.delete_marker,
+            ),
+        )
 
     @functools.cached_property
     def user_schema(self) -> pa.Schema:

@@ -32,16 +32,15 @@ from pyhudi.table.slices import FileSlice
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One try at a task; its three numbers make the write token, so that no two tries share a file name."""
+    """One try at a task, as its engine counts them."""
 
     task: int
     stage: int = 0
     number: int = 0
 
-    @property
-    def token(self) -> WriteToken:
-        """As it stands in file names."""
-        return WriteToken(f"{self.task}-{self.stage}-{self.number}")
+    def token(self, salt: int) -> WriteToken:
+        """What stands in file names: no two tries share it, also when an instant is carried out again elsewhere."""
+        return WriteToken(f"{self.task}-{salt}-{self.number}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +78,7 @@ class GroupWrite:
             return None
         write_partition_metadata(self.spec, target.partition_path)
         content = write_base_file(
-            self.spec, target.partition_path, target.file_id, attempt.token, [new], MarkerKind.CREATE
+            self.spec, target.partition_path, target.file_id, attempt.token(self.spec.salt), [new], MarkerKind.CREATE
         )
         stat = _base_stat(target, content, previous=None, inserts=content.rows)
         return WrittenFile(stat=stat, ranges=content.ranges)
@@ -87,12 +86,16 @@ class GroupWrite:
     def _append(self, target: Target, rows: pa.Table, attempt: Attempt) -> WrittenFile:
         if not self.deleting:
             stamped = self._stamped(rows, attempt)
-            written = write_log_file(self.spec, target.partition_path, target.file_id, attempt.token, stamped, None)
+            written = write_log_file(
+                self.spec, target.partition_path, target.file_id, attempt.token(self.spec.salt), stamped, None
+            )
             return _with_counts(written, updates=len(rows))
         keys = _single(rows.column(RECORD_KEY))
         nothing = self.spec.table.file_schema.empty_table()
         content = encode_deletes(keys, target.partition_path, None)
-        written = write_log_file(self.spec, target.partition_path, target.file_id, attempt.token, nothing, content)
+        written = write_log_file(
+            self.spec, target.partition_path, target.file_id, attempt.token(self.spec.salt), nothing, content
+        )
         return _with_counts(written, deletes=len(rows))
 
     def _rewrite(self, target: Target, part: FileSlice, rows: pa.Table, attempt: Attempt) -> WrittenFile:
@@ -114,7 +117,7 @@ class GroupWrite:
             yield new
 
         content = write_base_file(
-            self.spec, target.partition_path, target.file_id, attempt.token, merged(), MarkerKind.MERGE
+            self.spec, target.partition_path, target.file_id, attempt.token(self.spec.salt), merged(), MarkerKind.MERGE
         )
         return WrittenFile(stat=_base_stat(target, content, previous=part, **counts), ranges=content.ranges)
 
@@ -154,7 +157,12 @@ class CompactSlice:
         changes = read_changes(table, self.slice.logs, table.file_schema)
         rows = merged_rows(table, self.slice, changes, table.file_schema)
         content = write_base_file(
-            self.spec, self.slice.partition_path, self.slice.file_id, attempt.token, rows, MarkerKind.CREATE
+            self.spec,
+            self.slice.partition_path,
+            self.slice.file_id,
+            attempt.token(self.spec.salt),
+            rows,
+            MarkerKind.CREATE,
         )
         target = Target(partition_path=self.slice.partition_path, file_id=self.slice.file_id, slice=self.slice)
         stat = replace(

@@ -275,6 +275,16 @@ def combine_ranges(partition_path: str, ranges: Iterable[ColumnRange], *, tight:
     return replace(result, kind=RecordType.PARTITION_STATS, file_name=partition_path, tight=tight)
 
 
+def unbounded(known: ColumnRange) -> ColumnRange:
+    """The same range with bounds that every value of its type lies in."""
+    if known.value_type is ValueType.DECIMAL and known.decimal_type is not None:
+        precision, scale = known.decimal_type
+        nines = decimal.Decimal(10**precision - 1).scaleb(-scale, decimal.Context(prec=precision))
+        return replace(known, minimum=-nines, maximum=nines)
+    low, high = _EXTREMES[known.value_type]
+    return replace(known, minimum=low, maximum=high)
+
+
 def _merge_lists(older: FileList, newer: FileList) -> FileList:
     entries = dict(older.entries)
     for name, state in newer.entries.items():
@@ -335,6 +345,24 @@ def _order(value: Any) -> Any:
         return (1, 0.0, 0.0) if math.isnan(value) else (0, value, math.copysign(1.0, value))
     return value
 
+
+_MICROS = (-62_135_596_800_000_000, 253_402_300_799_999_999)
+_EXTREMES: Mapping[ValueType, tuple[StatValue, StatValue]] = {
+    ValueType.BOOLEAN: (False, True),
+    ValueType.INT: (-(2**31), 2**31 - 1),
+    ValueType.LONG: (-(2**63), 2**63 - 1),
+    ValueType.FLOAT: (-math.inf, math.inf),
+    ValueType.DOUBLE: (-math.inf, math.inf),
+    ValueType.STRING: ("", "\U0010ffff" * 16),
+    ValueType.BYTES: (b"", b"\xff" * 64),
+    ValueType.DATE: (-719_162, 2_932_896),
+    ValueType.TIME_MICROS: (0, 86_399_999_999),
+    ValueType.TIMESTAMP_MILLIS: (_MICROS[0] // 1000, _MICROS[1] // 1000),
+    ValueType.TIMESTAMP_MICROS: _MICROS,
+    ValueType.LOCAL_TIMESTAMP_MILLIS: (_MICROS[0] // 1000, _MICROS[1] // 1000),
+    ValueType.LOCAL_TIMESTAMP_MICROS: _MICROS,
+}
+"""Dates and times: the years 1 to 9999, which is what Java can print."""
 
 _WRAPPERS: Mapping[ValueType, str] = {
     ValueType.BOOLEAN: "BooleanWrapper",

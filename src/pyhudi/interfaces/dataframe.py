@@ -9,10 +9,11 @@ from typing import Any
 import pyarrow as pa
 
 from pyhudi.client.create import TableDefinition, create
-from pyhudi.client.table_client import TableClient, table_spec
+from pyhudi.client.table_client import TableClient
 from pyhudi.client.validation import Finding
 from pyhudi.clock import system_machine
 from pyhudi.errors import InvalidRequest, Unsupported
+from pyhudi.file_group.spec import TableSpec
 from pyhudi.format.instant import Instant
 from pyhudi.format.predicate import parse
 from pyhudi.format.table_properties import TableProperties, TableType
@@ -157,7 +158,7 @@ class HudiTable:
     @property
     def schema(self) -> pa.Schema:
         """The user's columns."""
-        return table_spec(self._client.table()).user_schema
+        return TableSpec.of(self._client.table()).user_schema
 
     def close(self) -> None:
         """Nothing runs in the background yet; here so that scripts can end with it."""

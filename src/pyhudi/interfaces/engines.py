@@ -48,7 +48,7 @@ def arrow_schema_of(schema: Any) -> pa.Schema:
         return schema
     if isinstance(schema, str) or _is_spark(schema, "StructType"):
         module = importlib.import_module("pyhudi.engine.spark.types")
-        converted: pa.Schema = module.arrow_schema(schema)
+        converted: pa.Schema = module.arrow_schema(module.parsed_ddl(schema) if isinstance(schema, str) else schema)
         return converted
     raise InvalidRequest(f"schema is a {type(schema).__name__}; pass a pyarrow.Schema, a StructType or a DDL string")
 

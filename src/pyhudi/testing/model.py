@@ -84,7 +84,7 @@ class Model:
         """Deletes by key carry no ordering value: they win, and yield to whatever comes next."""
         if row is None or known is None or self.ordering is None:
             return True
-        return bool(row[self.ordering] >= known[self.ordering])
+        return bool((row[self.ordering] or 0) >= (known[self.ordering] or 0))
 
 
 def _fold(

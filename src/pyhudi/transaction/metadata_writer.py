@@ -8,8 +8,10 @@ from typing import TypeAlias
 
 from pyhudi.errors import CorruptTable, InternalError
 from pyhudi.file_group.metadata_tasks import metadata_hfile
+from pyhudi.file_group.rescan import ranges_of_file
+from pyhudi.file_group.spec import TableSpec
 from pyhudi.file_group.writer import WrittenFile
-from pyhudi.format.file_names import FileId, LogFileName, WriteToken
+from pyhudi.format.file_names import FileId, LogFileName, WriteToken, parse_base_file
 from pyhudi.format.instant import Action, RequestedTime, completed_name, inflight_name, requested_name
 from pyhudi.format.log_file import BlockKind, Header, write_block
 from pyhudi.format.metadata import CommitMetadata, WriteStat
@@ -32,9 +34,11 @@ from pyhudi.format.metadata_records import (
     partition_name,
     partition_stats_key,
     shard_of,
+    unbounded,
 )
 from pyhudi.storage import Storage, joined
 from pyhudi.table.metadata_table import METADATA_FOLDER, MetadataTable
+from pyhudi.table.slices import BaseFile, FileSlice, LogFile
 from pyhudi.table.table import Table
 from pyhudi.transaction.undo import undo_on_metadata_table
 from pyhudi.transaction.writer import Writer
@@ -150,29 +154,42 @@ def _column_records(written: Iterable[WrittenFile]) -> dict[str, MetadataRecord]
 
 
 def _partition_records(table: Table, written: Sequence[WrittenFile]) -> dict[str, MetadataRecord]:
-    """Tight ranges over the files that are live after the write; a column without them for every file gets none."""
+    """Tight ranges over the files that are live after the write; Java skips a partition that has none."""
     by_partition: dict[str, list[WrittenFile]] = defaultdict(list)
     for file in written:
         by_partition[file.stat.partition_path].append(file)
     live = _files_that_stay(table, by_partition)
     columns = sorted({each.column for file in written for each in file.ranges})
-    known = table.metadata.column_ranges(columns, live) if table.metadata is not None else {}
+    known = _ranges_of(table, live, columns)
     records: dict[str, MetadataRecord] = {}
     for path, files in by_partition.items():
         new = {(each.column, each.file_name): each for file in files for each in file.ranges}
         for column in columns:
-            ranges = [known.get((name, column)) for name in live[path]]
-            ranges += [new.get((column, file.stat.file_name)) for file in files]
+            ranges = [known[(str(file.name), column)] for file in live[path]]
+            ranges += [new[(column, file.stat.file_name)] for file in files]
             records[partition_stats_key(column, path)] = _tight_range(path, column, ranges)
     return records
 
 
-def _tight_range(path: str, column: str, ranges: Sequence[ColumnRange | None]) -> ColumnRange:
-    present = [each for each in ranges if each is not None]
-    types = {each.value_type for each in present} - {ValueType.NULL}
-    combined = combine_ranges(path, present, tight=True) if len(present) == len(ranges) and len(types) < 2 else None
-    if combined is not None and combined.is_known:
-        return combined
+def _ranges_of(
+    table: Table, live: Mapping[str, Sequence[BaseFile | LogFile]], columns: Sequence[str]
+) -> dict[tuple[str, str], ColumnRange]:
+    """Ranges by (file name, column): those that the metadata table keeps, the others from the files themselves."""
+    names = {path: [str(file.name) for file in files] for path, files in live.items()}
+    known = _metadata_of(table).column_ranges(columns, names)
+    for file in (file for files in live.values() for file in files):
+        lacking = [column for column in columns if (str(file.name), column) not in known]
+        if lacking:
+            found = ranges_of_file(TableSpec.of(table), file, lacking)
+            known.update({(each.file_name, each.column): each for each in found})
+    return known
+
+
+def _tight_range(path: str, column: str, ranges: Sequence[ColumnRange]) -> ColumnRange:
+    types = {each.value_type for each in ranges} - {ValueType.NULL}
+    combined = combine_ranges(path, ranges, tight=True) if len(types) < 2 else None
+    if combined is not None:
+        return combined if combined.is_known else unbounded(combined)
     return ColumnRange(
         kind=RecordType.PARTITION_STATS,
         file_name=path,
@@ -187,14 +204,19 @@ def _tight_range(path: str, column: str, ranges: Sequence[ColumnRange | None]) -
     )
 
 
-def _files_that_stay(table: Table, written: Mapping[str, Sequence[WrittenFile]]) -> dict[str, list[str]]:
+def _files_that_stay(table: Table, written: Mapping[str, Sequence[WrittenFile]]) -> dict[str, list[BaseFile | LogFile]]:
     """Files of the newest slices of each partition, less what the new base files supersede."""
     files = table.files(written)
-    stay: dict[str, list[str]] = {}
+    stay: dict[str, list[BaseFile | LogFile]] = {}
     for path, new in written.items():
-        superseded = {file.stat.file_id for file in new if not file.stat.is_log}
+        begun = {file.stat.file_id: base.instant for file in new if (base := parse_base_file(file.stat.file_name))}
         slices = table.view.latest_slices(path, files[path])
-        stay[path] = [
-            each.rsplit("/", 1)[-1] for part in slices if part.file_id not in superseded for each in part.paths
-        ]
+        stay[path] = [file for part in slices for file in _files_left(table, part, begun.get(part.file_id))]
     return stay
+
+
+def _files_left(table: Table, part: FileSlice, begun: RequestedTime | None) -> list[BaseFile | LogFile]:
+    """The slice's files; under a base file begun at that time, the log files that were completed since are left."""
+    if begun is None:
+        return [*([part.base] if part.base is not None else []), *part.logs]
+    return [log for log in part.logs if table.timeline.completion_time(log.name.instant) > begun]

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pyhudi.clock import Machine
 from pyhudi.configs import read_options
 from pyhudi.errors import Conflict
-from pyhudi.format.instant import CompletionTime, Instant, RequestedTime, State
+from pyhudi.format.instant import CompletionTime, Instant, RequestedTime
 from pyhudi.storage import Storage
 from pyhudi.table.table import Table
-from pyhudi.table.timeline import next_time
+from pyhudi.table.timeline import Timeline, next_time
 from pyhudi.transaction.heartbeats import HeartbeatOptions, Heartbeats, Life, Verdict
 from pyhudi.transaction.locks import LockOptions, TableLock
 
@@ -32,12 +32,16 @@ class Writer:
         return now if table.properties.timeline_in_utc else now + self.machine.clock.local_offset_ms(now)
 
     def next_instant(self, table: Table, *others: Table) -> RequestedTime:
-        """A time later than all that these timelines hold; to be used under the lock only."""
-        return RequestedTime(self._next(table, *others))
+        """A time later than all that these timelines and the metadata table's hold; to be used under the lock only.
+
+        The metadata table has instants of its own, and a clock may lag behind the one that made them.
+        """
+        metadata = () if table.metadata is None else (table.metadata.timeline,)
+        return RequestedTime(self._next(table, *metadata, *(other.timeline for other in others)))
 
     def next_completion(self, table: Table, *others: Table) -> CompletionTime:
         """A completion time later than all that these timelines hold; to be used under the lock only."""
-        return CompletionTime(self._next(table, *others))
+        return CompletionTime(self._next(table, *(other.timeline for other in others)))
 
     def salt(self) -> int:
         """A number for write tokens that no other attempt is likely to have."""
@@ -50,13 +54,11 @@ class Writer:
         return self.heartbeats.judge(instant.requested_time, seen_ms)
 
     def refuse_if_alive(self, table: Table, instant: Instant) -> None:
-        """Raise `Conflict` when somebody is at work on a pending table service."""
-        if instant.state is not State.INFLIGHT:
-            return
+        """Raise `Conflict` when somebody is at work on a pending table service; one that is only planned has no beat."""
         verdict = self.verdict(table, instant)
         if verdict.life is Life.ALIVE:
             raise Conflict(f"{instant} is being carried out by another writer ({verdict.reason}); wait for it")
 
-    def _next(self, *tables: Table) -> str:
-        times = [newest for table in tables if (newest := table.timeline.newest_time()) is not None]
-        return next_time(self.table_time_ms(tables[0]), max(times) if times else None)
+    def _next(self, table: Table, *others: Timeline) -> str:
+        newest = [timeline.newest_time() or "" for timeline in (table.timeline, *others)]
+        return next_time(self.table_time_ms(table), max(newest) or None)

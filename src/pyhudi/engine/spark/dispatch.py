@@ -94,6 +94,7 @@ def own_errors() -> Iterator[None]:
         raise raised from problem
 
 
+_MISSING = re.compile(r"ModuleNotFoundError: No module named '(pyhudi|pyarrow|numpy|fastavro|xxhash|isal)")
 _RAISED = re.compile(r"\bpyhudi\.errors\.(\w+): (.*)")
 
 
@@ -102,6 +103,13 @@ def _raised_by_us(text: str) -> errors.HudiError | None:
         kind = getattr(errors, name, None)
         if isinstance(kind, type) and issubclass(kind, errors.HudiError):
             return kind(message.strip())
+    missing = _MISSING.search(text)
+    if missing is not None:
+        return errors.InvalidRequest(
+            f"Spark's Python workers cannot import {missing[1]}: they run another Python than the driver. Set the "
+            "environment variable PYSPARK_PYTHON to a Python that has pyhudi before the session starts, or ship pyhudi "
+            "with spark.submit.pyFiles"
+        )
     return None
 
 

@@ -116,8 +116,8 @@ class SparkEngine:
         """Rows joined to the keys that the table holds."""
         tasks = self._tasks_for([scan.slice for scan in scans], _SCANNED_PER_TASK)
         held = made_of(self.spark, scans, _scan, _HELD_KEYS, tasks).hint("merge")
-        same = (F.col(PARTITION_PATH) == F.col("held_path")) & (F.col(RECORD_KEY) == F.col("held_key"))
-        tagged = keyed.frame.join(held, same, "left").drop("held_path", "held_key")
+        same = (F.col(PARTITION_PATH) == F.col(_HELD_PATH)) & (F.col(RECORD_KEY) == F.col(_HELD_KEY))
+        tagged = keyed.frame.join(held, same, "left").drop(_HELD_PATH, _HELD_KEY)
         with ExitStack() as kept:
             kept.callback(tagged.persist().unpersist)
             with own_errors():
@@ -127,7 +127,9 @@ class SparkEngine:
         return SparkLocated(tagged, profile, _written_schema(keyed), kept=tagged)
 
 
-_HELD_KEYS = f"held_path string, held_key string, {FILE_ID} string"
+_HELD_PATH = "_pyhudi_held_path"
+_HELD_KEY = "_pyhudi_held_key"
+_HELD_KEYS = f"{_HELD_PATH} string, {_HELD_KEY} string, {FILE_ID} string"
 
 
 def _all_new(keyed: Keyed, counts: Mapping[str, int]) -> SparkLocated:
@@ -152,7 +154,7 @@ def _scan(number: int, scan: KeyScan) -> Iterator[pa.RecordBatch]:
     for start in range(0, len(keys), _BATCH_ROWS):
         part = keys.slice(start, _BATCH_ROWS)
         path, file_id = (pa.repeat(text, len(part)) for text in (scan.slice.partition_path, scan.slice.file_id))
-        yield pa.record_batch([path, part, file_id], ["held_path", "held_key", FILE_ID])
+        yield pa.record_batch([path, part, file_id], [_HELD_PATH, _HELD_KEY, FILE_ID])
 
 
 def _read(

@@ -23,7 +23,8 @@ from pyhudi.merge.arrow_schema import conform
 FILE_ID = "_pyhudi_file_id"
 _TARGET = "_pyhudi_target"
 _ROWS_PER_TASK = 250_000
-_GROUPS = "array<struct<group_path: string, group_file: string, first: int, width: int>>"
+_GROUP_COLUMNS = ("_pyhudi_group_path", "_pyhudi_group_file", "_pyhudi_first", "_pyhudi_width")
+_GROUPS = "array<struct<{}: string, {}: string, {}: int, {}: int>>".format(*_GROUP_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +37,7 @@ class Placement:
 
     def groups_as_json(self) -> str:
         """The groups as Spark reads them."""
-        names = ("group_path", "group_file", "first", "width")
-        return json.dumps([dict(zip(names, group, strict=True)) for group in self.groups])
+        return json.dumps([dict(zip(_GROUP_COLUMNS, group, strict=True)) for group in self.groups])
 
 
 def place(profile: Mapping[GroupKey, int], targets: Mapping[GroupKey, Sequence[Target]], cores: int) -> Placement:
@@ -133,12 +133,11 @@ def _numbered(frame: DataFrame, placement: Placement) -> DataFrame:
     """Rows with the number of their target; the rows of a group with several are dealt out by their keys."""
     listed = F.from_json(F.lit(placement.groups_as_json()), _GROUPS)
     groups = frame.sparkSession.range(0, 1, 1, 1).select(F.inline(listed))
-    same = (F.col(PARTITION_PATH) == F.col("group_path")) & (
-        F.coalesce(F.col(FILE_ID), F.lit("")) == F.col("group_file")
-    )
-    number = F.col("first") + F.pmod(F.hash(RECORD_KEY), F.col("width"))
+    path, file_id, first, width = map(F.col, _GROUP_COLUMNS)
+    same = (F.col(PARTITION_PATH) == path) & (F.coalesce(F.col(FILE_ID), F.lit("")) == file_id)
+    number = first + F.pmod(F.hash(RECORD_KEY), width)
     numbered = frame.join(F.broadcast(groups), same).withColumn(_TARGET, number.cast("int"))
-    return numbered.drop(FILE_ID, *groups.columns)
+    return numbered.drop(FILE_ID, *_GROUP_COLUMNS)
 
 
 def _by_task(numbered: DataFrame, tasks: int, *, sort: bool) -> DataFrame:

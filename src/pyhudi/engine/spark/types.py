@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 from pyspark.sql.types import (
     BinaryType,
     BooleanType,
@@ -22,7 +24,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from pyhudi.errors import Unsupported
+from pyhudi.errors import InvalidRequest, Unsupported
 
 
 def spark_schema(schema: pa.Schema) -> StructType:
@@ -33,6 +35,17 @@ def spark_schema(schema: pa.Schema) -> StructType:
 def arrow_schema(schema: StructType) -> pa.Schema:
     """The Arrow columns of Spark columns; instants are micros in UTC."""
     return pa.schema([pa.field(field.name, _arrow_type(field), field.nullable) for field in schema.fields])
+
+
+def parsed_ddl(text: str) -> StructType:
+    """The Spark columns of a DDL string, which the parser of the active session reads."""
+    session = SparkSession.getActiveSession()
+    if session is None:
+        raise InvalidRequest("a schema given as text is read by Spark: start a session first, or pass a pyarrow.Schema")
+    try:
+        return session.createDataFrame([], text).schema
+    except PySparkException as problem:
+        raise InvalidRequest(f"{text!r} is no list of columns that Spark can read: {problem}") from problem
 
 
 _PAIRS: tuple[tuple[pa.DataType, type[DataType]], ...] = (
