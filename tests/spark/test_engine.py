@@ -34,6 +34,7 @@ from pyhudi.merge import kernel
 from pyhudi.merge.modes import MergeRule
 from pyhudi.storage import LocalStorage
 from tests.spark.faulty_storage import FaultyStorage
+from tests.spark.metrics import bytes_to_driver
 
 pytestmark = [
     pytest.mark.spark,
@@ -452,19 +453,10 @@ def test_a_write_sends_results_to_the_driver_and_no_rows(spark, tmp_path):
     table = created(tmp_path, "COPY_ON_WRITE")
     frame = frame_of(spark, users(range(50_000), 1))
     table.insert(frame.where("id < 40000"))
-    first = len(stages(spark))
-    result = table.upsert(frame.where("id >= 10000"))
+    with bytes_to_driver(spark) as sent:
+        result = table.upsert(frame.where("id >= 10000"))
     assert (result.rows_updated, result.rows_inserted) == (30_000, 10_000)
-    assert 0 < sum(stage.resultSize() for stage in stages(spark)[:-first]) < 200_000
-
-
-def stages(spark):
-    """What Spark's own metrics say of every stage so far, the newest first."""
-    gateway, context = spark.sparkContext._gateway, spark.sparkContext._jsc.sc()
-    context.listenerBus().waitUntilEmpty()
-    none = gateway.jvm.java.util.ArrayList()
-    found = context.statusStore().stageList(none, False, False, gateway.new_array(gateway.jvm.double, 0), none)
-    return [found.apply(index) for index in range(found.size())]
+    assert 0 < sum(sent) < 200_000
 
 
 # ---------------------------------------------------------------- the shuffle's parts
