@@ -46,8 +46,8 @@ reference:  ## write ARCHITECTURE and docs/reference anew from the source
 docs:  ## what README and docs/ show
 	@$(RUN) 4 $(PYTEST) tests/docs
 
-simulate:  ## crashes and races in simulated storage: SEED=… CASES=…
-	@PYHUDI_SEED=$(SEED) PYHUDI_CASES=$(CASES) $(RUN) 4 $(PYTEST) tests/simulation
+simulate:  ## crashes and races in simulated storage, and mutants that must be caught: SEED=… CASES=…
+	@PYHUDI_SEED=$(SEED) PYHUDI_CASES=$(CASES) $(RUN) 4 $(PYTEST) tests/simulation tests/mutants
 
 spark4:  ## over PySpark 4
 	@$(RUN) 4 $(PYTEST) tests/spark

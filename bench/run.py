@@ -18,6 +18,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from tests.interop.oracle.bundle import bundle
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 PHASES = (
@@ -56,7 +58,7 @@ def _measured(python: str, side: str, kind: str, options: argparse.Namespace) ->
     with tempfile.TemporaryDirectory(prefix="pyhudi-bench-") as folder:
         answer = Path(folder) / "answer.json"
         command = [python, str(HERE / "side.py"), side, kind, str(options.rows), str(options.updates)]
-        command += [str(options.repeat), folder, str(answer)]
+        command += [str(options.repeat), folder, str(answer), str(bundle("1.2.0"))]
         environment = {**os.environ, "PYSPARK_PYTHON": python, "PYTHONPATH": str(ROOT), "TZ": "UTC"}
         subprocess.run(command, check=True, env=environment, stderr=subprocess.DEVNULL if side == "java" else None)
         found: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))

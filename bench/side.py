@@ -13,7 +13,6 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 import pyhudi
-from tests.interop.oracle.bundle import bundle
 
 NAME = "bench"
 FILE_GROUPS = 4
@@ -83,11 +82,11 @@ class Pyhudi(Side):
         self.table.run("compaction", engine=self.spark)
 
 
-def session(side: str) -> SparkSession:
+def session(side: str, jar: str) -> SparkSession:
     builder = SparkSession.builder.master("local[2]").appName(f"bench-{side}")
     if side == "java":
         builder = (
-            builder.config("spark.jars", str(bundle("1.2.0")))
+            builder.config("spark.jars", jar)
             .config("spark.serializer", "org.apache.spark.serializer.KryoSerializer")
             .config("spark.kryo.registrator", "org.apache.spark.HoodieSparkKryoRegistrar")
             .config("spark.sql.extensions", "org.apache.spark.sql.hudi.HoodieSparkSessionExtension")
@@ -153,8 +152,8 @@ def one_run(side: Side, rows: DataFrame, every: int) -> tuple[dict[str, float], 
 
 
 def main() -> None:
-    name, kind, rows, changed, repeat, folder, answer = sys.argv[1:]
-    spark = session(name)
+    name, kind, rows, changed, repeat, folder, answer, jar = sys.argv[1:]
+    spark = session(name, jar)
     side = {"java": Java, "pyhudi": Pyhudi}[name](spark, kind, str(Path(folder) / "table"))
     small, every = source(spark, 20_000, Path(folder)), int(rows) // int(changed)
     one_run(side, small, every)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,12 +13,14 @@ import pytest
 
 import pyhudi
 from pyhudi.errors import InstantNotFound
-from tests.interop.judges import Judges
+from tests.interop.judges import JAVA_LISTING, SPARK, Judges, Query
 from tests.interop.oracle import OracleError
 from tests.interop.oracle.java import Operation
-from tests.interop.questions import QUESTIONS, Question
+from tests.interop.questions import QUESTIONS
 from tests.interop.rows import Key, Layout, Model, Row, row
 
+FULL = os.environ.get("PYHUDI_FULL") == "1"
+KINDS = ("COPY_ON_WRITE", "MERGE_ON_READ")
 WRITES = ("commit", "deltacommit", "replacecommit")
 
 
@@ -42,7 +45,11 @@ PLACES_KNOWN = {"hoodie.parquet.small.file.limit": "0", "hoodie.compact.inline":
 
 @dataclass(kw_only=True)
 class Campaign:
-    """The table and its history. `settings`: how Java writes it. `packed`: only Java knows what base files hold."""
+    """The table and its history.
+
+    `settings`: how Java writes it. `packed`: only Java knows what base files hold. `brief`: a step is checked by one
+    reading of each judge, without questions.
+    """
 
     path: Path
     layout: Layout
@@ -50,6 +57,7 @@ class Campaign:
     judges: Judges
     settings: dict[str, str]
     packed: bool = False
+    brief: bool = False
     java_wrote: bool = False
     history: dict[str, dict[Key, Row]] = field(default_factory=dict)
     turn: int = 0
@@ -75,45 +83,45 @@ class Campaign:
             ordering=[self.layout.ordering] if self.layout.ordering else [],
             options={"hoodie.datasource.write.hive_style_partitioning": str(self.layout.hive_style).lower(), **options},
         )
-        self._checked()
+        self.check()
 
     def created_by_java(self) -> None:
         rows = self.new_rows(20)
         self.judges.java.create(self.path, self._arrow(rows), options=self.settings, operation="insert")
         self.java_wrote = True
         self.model.upsert(rows)
-        self._checked()
+        self.check()
 
     def insert(self, rows: Sequence[Row]) -> None:
         self.table.insert(self._arrow(rows))
         self.model.upsert(rows)
-        self._checked()
+        self.check()
 
     def upsert(self, rows: Sequence[Row]) -> None:
         self.table.upsert(self._arrow(rows))
         self.model.upsert(rows)
-        self._checked()
+        self.check()
 
     def delete(self, rows: Sequence[Row]) -> None:
         self.table.delete(self._arrow(rows))
         self.model.delete(rows)
-        self._checked()
+        self.check()
 
     def compact(self) -> None:
         result = self.table.run("compaction")
         assert result.instant is not None, result.reason
         self.model.compact()
-        self._checked()
+        self.check()
 
     def java_upsert(self, rows: Sequence[Row]) -> None:
         self._java_writes(rows, "upsert")
         self.model.upsert(rows)
-        self._checked()
+        self.check()
 
     def java_delete(self, rows: Sequence[Row]) -> None:
         self._java_writes(rows, "delete")
         self.model.delete(rows)
-        self._checked()
+        self.check()
 
     def java_compact(self) -> None:
         options = "hoodie.compact.inline.max.delta.commits=1"
@@ -122,19 +130,35 @@ class Campaign:
         )
         assert [one["state"] for one in done] == ["COMPLETED"]
         self.model.compact()
-        self._checked()
+        self.check()
 
     def java_clean(self, retain: int) -> None:
         name = self.judges.java.table_name(self.path)
         cleaned = self.judges.java.sql(f"call run_clean(table => '{name}', retain_commits => {retain})")
         assert cleaned, "there was nothing to clean"
-        self._checked()
+        self.check()
 
-    def ask_everything(self) -> None:
-        """Every question, and every query on Spark too."""
-        for question in QUESTIONS:
-            self._ask(question)
-        self.judges.agree(self.path, self.layout, self.model.rows.values(), spark=True)
+    def check(self) -> None:
+        """After every step: both queries by the judges, some questions, and the moment is remembered."""
+        written = [str(one.requested_time) for one in self.table.timeline() if one.completed and one.action in WRITES]
+        if written:
+            self.history[max(written)] = dict(self.model.rows)
+        left_out = [SPARK, JAVA_LISTING] if self.brief else [SPARK]
+        self._agree("snapshot", left_out)
+        if self.model.merge_on_read or FULL:
+            self._agree("read_optimized", left_out)
+        if not self.brief:
+            self.ask(2)
+
+    def check_everywhere(self) -> None:
+        """By every judge, Spark too."""
+        self._agree("snapshot", [])
+        self._agree("read_optimized", [])
+
+    def ask(self, count: int) -> None:
+        """The next questions in turn."""
+        for question in itertools.islice(self._questions, count):
+            self.judges.answer(self.path, self.model.rows.values(), question, java_wrote=self.java_wrote)
 
     def travel(self, last: int | None = None) -> None:
         """To the last instants or to all; what was cleaned is refused by Java and by us."""
@@ -165,7 +189,7 @@ class Campaign:
             there = known.get(f"k{number:03d}")
             late = there is not None and place % 2 == 1
             rows.append(row(number, self.turn, there - 1 if late and there is not None else self.turn * 10))
-        return rows + self.new_rows(new)
+        return rows + (self.new_rows(new) if new else [])
 
     def some_rows(self, step: int) -> list[Row]:
         """Keys of the table, every so manieth."""
@@ -178,16 +202,8 @@ class Campaign:
     def _arrow(self, rows: Iterable[Row]) -> pa.Table:
         return self.layout.table(rows)
 
-    def _checked(self) -> None:
-        """After every step: both queries by every judge, two questions, and the moment is remembered."""
-        written = [str(one.requested_time) for one in self.table.timeline() if one.completed and one.action in WRITES]
-        if written:
-            self.history[max(written)] = dict(self.model.rows)
-        self.judges.agree(self.path, self.layout, self.model.rows.values())
-        base = None if self.packed else self.model.base.values()
-        self.judges.agree(self.path, self.layout, base, query="read_optimized")
-        for _ in range(2):
-            self._ask(next(self._questions))
-
-    def _ask(self, question: Question) -> None:
-        self.judges.answer(self.path, self.model.rows.values(), question, java_wrote=self.java_wrote)
+    def _agree(self, query: Query, left_out: Iterable[str]) -> None:
+        rows = self.model.rows if query == "snapshot" else None if self.packed else self.model.base
+        self.judges.agree(
+            self.path, self.layout, None if rows is None else rows.values(), query=query, leave_out=left_out
+        )

@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 
+from tests.interop.judges import Judges
 from tests.interop.oracle import HudiRs, JavaHudi
 
 
@@ -24,3 +25,8 @@ def java(java_hudi: Callable[..., JavaHudi]) -> JavaHudi:
 @pytest.fixture(scope="session")
 def hudi_rs() -> HudiRs:
     return HudiRs()
+
+
+@pytest.fixture
+def judges(java: JavaHudi, hudi_rs: HudiRs) -> Judges:
+    return Judges(java=java, hudi_rs=hudi_rs)

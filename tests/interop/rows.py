@@ -96,12 +96,15 @@ class Model:
         return (*(str(one[name]) for name in self.layout.partition_by), one["id"])
 
     def upsert(self, rows: Iterable[Row]) -> None:
-        """New keys go to base files at once; with event time an older row loses, and of equal ones the later wins."""
+        """With event time an older row loses, and of equal ones the later wins. Base files take keys they lack at once;
+        a key that was deleted in a log file only is not lacking.
+        """
         for one in rows:
-            key, known = self.key(one), self.rows.get(self.key(one))
+            key = self.key(one)
+            known = self.rows.get(key)
             if known is None or self.layout.ordering is None or one["ts"] >= known["ts"]:
                 self.rows[key] = one
-            if known is None or not self.merge_on_read:
+            if key not in self.base or not self.merge_on_read:
                 self.base[key] = self.rows[key]
 
     def delete(self, rows: Iterable[Row]) -> None:

@@ -14,6 +14,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 CRASHES = "tests/simulation/test_crashes.py::test_a_crash_at_any_call_is_mended_by_the_next_write"
 WRITERS = "tests/simulation/test_two_writers.py::test_a_second_writer_begun_at_any_call_of_the_first"
+ERRORS = "tests/simulation/test_storage_errors.py"
 CLOCKS = "tests/simulation/test_clocks.py"
 
 MUTANTS = {
@@ -25,6 +26,7 @@ MUTANTS = {
     "conflicts_ignored": (f"{WRITERS}[upserts of one file group-cow-parts-event]", "AssertionError"),
     "keys_of_base_files_alone": (f"{CRASHES}[compaction-mor-flat-commit]", "snapshot"),
     "later_logs_out_of_partition_range": (f"{WRITERS}[upsert and compaction-mor-parts-event]", "where v > 90"),
+    "failed_upkeep_fails_the_commit": (ERRORS, "told that it failed"),
     "clock_of_the_data_table_alone": (CLOCKS, "gone from the metadata table"),
 }
 """Patch -> the simulation that catches it, and what its report says."""

@@ -7,6 +7,8 @@ from pyhudi.table.table import Table
 
 pytest.register_assert_rewrite("tests.simulation.scenes")
 
+from tests.simulation.scenes import FULL, SEED, TALLY  # noqa: E402 - rewritten, so only now
+
 
 @pytest.fixture(autouse=True, scope="session")
 def _no_lock_across_actors():
@@ -15,3 +17,10 @@ def _no_lock_across_actors():
     for each in vars(Table).values():
         if isinstance(each, functools.cached_property) and hasattr(each, "lock"):
             each.lock = contextlib.nullcontext()
+
+
+def pytest_terminal_summary(terminalreporter):
+    size = "full size" if FULL else f"sampled, seed {SEED}"
+    for what, (cases, seconds) in TALLY.items():
+        each = 1000 * seconds / cases
+        terminalreporter.write_line(f"simulation, {size}: {cases} {what} in {seconds:.1f} s ({each:.0f} ms each)")

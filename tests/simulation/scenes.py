@@ -3,6 +3,7 @@
 import contextlib
 import os
 import random
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -26,10 +27,21 @@ FULL = os.environ.get("PYHUDI_FULL") == "1"
 SEED = int(os.environ.get("PYHUDI_SEED") or 1)
 
 
-def sample(cases: Sequence, most: int) -> list:
-    """All cases at full size, else so many of them, evenly spread; the seed shifts them."""
+TALLY: dict[str, tuple[int, float]] = {}
+"""What was tried -> how many cases, and how many seconds they took."""
+
+
+def tally(what: str, cases: int, started: float) -> None:
+    known, seconds = TALLY.get(what, (0, 0.0))
+    TALLY[what] = (known + cases, seconds + time.perf_counter() - started)
+
+
+def sample(cases: Sequence, most: int, at_full_size: int | None = None) -> list:
+    """So many of the cases, evenly spread, the seed shifts them; at full size all, or as many as are named."""
     limit = int(os.environ.get("PYHUDI_CASES") or most)
-    if FULL or len(cases) <= limit:
+    if FULL:
+        limit = at_full_size or len(cases)
+    if len(cases) <= limit:
         return list(cases)
     shift = random.Random(SEED).random()
     return [cases[int((number + shift) * len(cases) / limit)] for number in range(limit)]
@@ -114,7 +126,7 @@ class Story:
         if result is not None and result.instant is not None:
             self.versions.setdefault(result.instant.requested_time, self.model.snapshot())
 
-    def crash(self, step: "Step", fault: Fault) -> None:
+    def crash(self, step: "Step", fault: Fault) -> Process:
         """A process dies on the step: it is done or it is not, and every reader sees the same."""
         old = rows_of(self.model) if self.versions else rows_now(self)
         victim = self.world.process(fault)
@@ -132,6 +144,7 @@ class Story:
             self.note_waiting_compaction()
         if found is None:
             self.take(CREATE)
+        return victim
 
     def note_waiting_compaction(self) -> None:
         """A compaction that was planned and not carried out shows the rows as they were when it was planned."""
@@ -159,15 +172,16 @@ class Story:
     def check(self, *, read_optimized: bool = True) -> None:
         """Every query gives what the model says; the table is sound."""
         process = self.world.process()
-        rows = self.model.snapshot()
-        assert process.read() == rows, "snapshot"
+        table, rows = process.client.table(), self.model.snapshot()
+        assert process.read(Query(), table) == rows, "snapshot"
         if read_optimized:
-            assert process.read(Query(kind=QueryType.READ_OPTIMIZED)) == self.model.read_optimized(), "read optimized"
+            found = process.read(Query(kind=QueryType.READ_OPTIMIZED), table)
+            assert found == self.model.read_optimized(), "read optimized"
         for predicate in ("v > 90", "v < 4", "ts = 9", "id = 'c'", "v is null"):
-            found = process.read(Query(predicate=parse(predicate)))
+            found = process.read(Query(predicate=parse(predicate)), table)
             assert found == [each for each in rows if MATCHES[predicate](each)], f"where {predicate}"
         for instant, then in self.versions.items():
-            assert process.read(Query(as_of=RequestedTime(instant))) == then, f"as of {instant}"
+            assert process.read(Query(as_of=RequestedTime(instant)), table) == then, f"as of {instant}"
         assert problems_of(process.client) == []
         assert [str(finding) for finding in process.client.validate()] == []
 

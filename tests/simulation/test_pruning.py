@@ -37,11 +37,41 @@ TEXTS = [LONG, "", "a", "b'c", "zz", "\U0001f600", "\uffff", "Ä", None]
 NUMBERS = [None, None, -(2**31), 2**31 - 1, 0, 7]
 DAYS = [None, DAY, datetime.date(1960, 1, 1)]
 PREDICATES = [
-    "f > 1", "f < 0", "f = 0", "f = -0.0", "f <> 0", "f >= 1e300", "f is null", "f is not null", "not f > 1", "not f = 0",
-    f"s = '{LONG}'", f"s > '{LONG[:100]}'", "s = ''", "s < 'b'", "s like 'xx%'", "s not like 'x%'", "s is null",
-    "s >= '\U0001f600'", "s > 'zz'", "s in ('a', 'zz')", "s not in ('a', 'zz')", "n is null", "n is not null", "n > 0",
-    "n between 0 and 7", "not (n between 0 and 7)", "n <> 7", "d = date '2024-02-29'", "d < date '2000-01-01'", "b", "not b",
-    "day = 'p1'", "day <> 'p1' and f > 0", "day = 'p1' or n = 7", "id = 'k3'",
+    "f > 1",
+    "f < 0",
+    "f = 0",
+    "f = -0.0",
+    "f <> 0",
+    "f >= 1e300",
+    "f is null",
+    "f is not null",
+    "not f > 1",
+    "not f = 0",
+    f"s = '{LONG}'",
+    f"s > '{LONG[:100]}'",
+    "s = ''",
+    "s < 'b'",
+    "s like 'xx%'",
+    "s not like 'x%'",
+    "s is null",
+    "s >= '\U0001f600'",
+    "s > 'zz'",
+    "s in ('a', 'zz')",
+    "s not in ('a', 'zz')",
+    "n is null",
+    "n is not null",
+    "n > 0",
+    "n between 0 and 7",
+    "not (n between 0 and 7)",
+    "n <> 7",
+    "d = date '2024-02-29'",
+    "d < date '2000-01-01'",
+    "b",
+    "not b",
+    "day = 'p1'",
+    "day <> 'p1' and f > 0",
+    "day = 'p1' or n = 7",
+    "id = 'k3'",
 ]
 
 
@@ -128,7 +158,11 @@ def _literal(rng: random.Random, column: str) -> str:
         return rng.choice(["-1", "0", "7", "2147483647"])
     if column == "d":
         return f"date '{rng.choice(['1960-01-01', '2000-01-01', '2024-02-29'])}'"
-    text = {"s": [each for each in TEXTS if each is not None], "day": ["p0", "p1", "p7", "p9"], "id": ["k1", "k17", "k30"]}
+    text = {
+        "s": [each for each in TEXTS if each is not None],
+        "day": ["p0", "p1", "p7", "p9"],
+        "id": ["k1", "k17", "k30"],
+    }
     return "'" + rng.choice(text[column]).replace("'", "''") + "'"
 
 

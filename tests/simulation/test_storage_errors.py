@@ -1,5 +1,7 @@
 """A storage that refuses a call, or applies it and says that it failed: what a caller is told is what happened."""
 
+import time
+
 import pytest
 
 from pyhudi.errors import HudiError, StorageError, UnknownOutcome
@@ -15,12 +17,13 @@ from tests.simulation.scenes import (
     rows_now,
     sample,
     story_before,
+    tally,
     write,
 )
 
 pytestmark = pytest.mark.simulate
 
-ERRORS_PER_SCENE = 12
+ERRORS_PER_SCENE = 8
 NEXT = write("upsert", row("a", 8, 41), row("h", 1, 42), row("p", 8, 43))
 
 
@@ -67,9 +70,13 @@ def test_what_the_caller_is_told_is_what_happened_and_trying_again_applies_it_on
     faults = [Fault(call, mode) for call in range(len(process.plan.trace)) for mode in (Mode.REFUSED, Mode.UNKNOWN)]
     faults = [each for each in faults if each.mode is Mode.REFUSED or process.plan.trace[each.call].mutating]
     chosen = sample(faults, ERRORS_PER_SCENE)
+    started = time.perf_counter()
     for fault in chosen:
         try:
             fail_and_try_again(before, step, fault)
         except (AssertionError, HudiError) as failure:
-            raise AssertionError(f"{name} on {kind}, {fault} ({process.plan.trace[fault.call]}): {failure}") from failure
+            raise AssertionError(
+                f"{name} on {kind}, {fault} ({process.plan.trace[fault.call]}): {failure}"
+            ) from failure
+    tally("storage errors", len(chosen), started)
     print(f"{name} on {kind}: {len(faults)} storage errors, {len(chosen)} tried: 0 wrong")

@@ -1,5 +1,6 @@
 """Two writers on one table, the second begun while the first is at any call: no lost update, no row twice."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -10,11 +11,11 @@ from pyhudi.errors import Conflict, HudiError, LeaseLost
 from pyhudi.testing.actors import Actor
 from pyhudi.testing.machine import SimClock
 from pyhudi.testing.world import Process
-from tests.simulation.scenes import COMPACT, KINDS, Kind, Step, Story, row, sample, write
+from tests.simulation.scenes import COMPACT, KINDS, Kind, Step, Story, row, sample, tally, write
 
 pytestmark = pytest.mark.simulate
 
-SCHEDULES_PER_SCENE = 24
+SCHEDULES_PER_SCENE = 16
 
 SIDE_BY_SIDE = (
     write("upsert", row("c", 8, 31), row("e", 8, 32)),
@@ -51,9 +52,7 @@ class Duel:
 
         def act(actor: Actor) -> None:
             client = TableClient(actor.storage, Machine(clock=actor, ids=ids), self.story.world.settings)
-            process = Process(
-                definition=self.story.world.definition, client=client, ids=ids, plan=actor.storage.plan
-            )
+            process = Process(definition=self.story.world.definition, client=client, ids=ids, plan=actor.storage.plan)
             try:
                 self.outcomes[number] = self.steps[number].act(process)
             except HudiError as refusal:
@@ -131,6 +130,7 @@ def test_a_second_writer_begun_at_any_call_of_the_first(name: str, kind: Kind):
     before = Story.of(kind).start()
     told = {}
     tried = 0
+    started = time.perf_counter()
     for steps in (PAIRS[name], PAIRS[name][::-1]):
         alone = Duel(before, steps)
         run(alone, 10_000, None)
@@ -138,7 +138,9 @@ def test_a_second_writer_begun_at_any_call_of_the_first(name: str, kind: Kind):
         calls = [len(actor.storage.plan.trace) for actor in alone.actors]
         once = [(first, None) for first in range(calls[0])]
         twice = [(first, second) for first in range(0, calls[0], 3) for second in range(1, calls[1], 3)]
-        for first, second in sample(once, SCHEDULES_PER_SCENE // 4) + sample(twice, SCHEDULES_PER_SCENE // 4):
+        for first, second in sample(once, SCHEDULES_PER_SCENE // 4) + sample(
+            twice, SCHEDULES_PER_SCENE // 4, at_full_size=200
+        ):
             duel = Duel(before, steps)
             try:
                 run(duel, first, second)
@@ -148,4 +150,5 @@ def test_a_second_writer_begun_at_any_call_of_the_first(name: str, kind: Kind):
                 raise AssertionError(f"{name} on {kind}, {who}: {failure}") from failure
             told[outcome] = told.get(outcome, 0) + 1
             tried += 1
+    tally("schedules of two writers", tried, started)
     print(f"{name} on {kind}: {tried} schedules, {told}: 0 wrong")

@@ -15,6 +15,7 @@ from pyhudi.engine.local import LocalEngine
 from pyhudi.format.schema import META_COLUMNS
 from pyhudi.reads import Query
 from pyhudi.services import ServiceResult
+from pyhudi.table.table import Table
 from pyhudi.testing.machine import SimClock, SimIds
 from pyhudi.testing.model import Row
 from pyhudi.testing.storage import Fault, FaultPlan, FaultyStorage, MemoryStorage
@@ -51,9 +52,9 @@ class Process:
         """Plan a compaction and carry it out."""
         return self.client.apply(self.client.plan("compaction", {}), LocalEngine(), {})
 
-    def read(self, query: Query | None = None) -> list[dict[str, Any]]:
-        """The rows of a query without meta columns, sorted by all they hold."""
-        rows: pa.Table = self.client.read(LocalEngine(), query or Query())
+    def read(self, query: Query | None = None, table: Table | None = None) -> list[dict[str, Any]]:
+        """The rows of a query without meta columns, sorted by key; of this reading of the table, if one is given."""
+        rows: pa.Table = self.client.read(LocalEngine(), query or Query(), table)
         plain = rows.drop_columns([name for name in META_COLUMNS if name in rows.column_names])
         keys = (*self.definition.record_key, *self.definition.partition_by)
         return sorted(plain.to_pylist(), key=lambda row: tuple(row[name] for name in keys))

@@ -54,7 +54,7 @@ class Writer:
         return self.heartbeats.judge(instant.requested_time, seen_ms)
 
     def refuse_if_alive(self, table: Table, instant: Instant) -> None:
-        """Raise `Conflict` when somebody is at work on a pending table service; one that is only planned has no beat."""
+        """Raise `Conflict` when somebody is at work on a pending table service; one just planned has no beat."""
         verdict = self.verdict(table, instant)
         if verdict.life is Life.ALIVE:
             raise Conflict(f"{instant} is being carried out by another writer ({verdict.reason}); wait for it")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import tempfile
 import threading
@@ -125,6 +126,11 @@ class JavaHudi:
             self._server.stdout.close()
         self._scratch.cleanup()
 
+    def kill(self) -> None:
+        """Ends the JVM in the middle of whatever it does, as a crash would."""
+        for process in (*_children(self._server.pid), self._server.pid):
+            os.kill(process, signal.SIGKILL)
+
     def __enter__(self) -> Self:
         return self
 
@@ -169,3 +175,9 @@ class JavaHudi:
         problem = json.loads(line).get("error")
         if problem is not None:
             raise OracleError(problem)
+
+
+def _children(process: int) -> list[int]:
+    """The processes that a process has started (Linux)."""
+    listed = (Path("/proc") / str(process) / "task").glob("*/children")
+    return [int(child) for file in listed for child in file.read_text().split()]

@@ -54,7 +54,8 @@ def test_java_records_decode_and_encode_to_the_same_bytes(name: str) -> None:
 def test_keys_are_those_of_java() -> None:
     for key, (_, record) in records_of("column_stats.log").items():
         assert isinstance(record, ColumnRange)
-        assert key == column_stats_key(record.column, "p0" if "4f9b52bda" in record.file_name else "p1", record.file_name)
+        path = "p0" if "4f9b52bda" in record.file_name else "p1"
+        assert key == column_stats_key(record.column, path, record.file_name)
         assert shard_of(key, 2) == 0
     for key, (_, record) in records_of("partition_stats.log").items():
         assert isinstance(record, ColumnRange)
@@ -93,7 +94,8 @@ def range_of(low: float | None, high: float | None, count: int = 1, nulls: int =
 
 
 def test_ranges_widen_and_count() -> None:
-    both = combine_ranges("p", [range_of(1.0, 2.0, 3, 1), range_of(-1.0, 1.5, 2), range_of(None, None, 4, 4)], tight=True)
+    ranges = [range_of(1.0, 2.0, 3, 1), range_of(-1.0, 1.5, 2), range_of(None, None, 4, 4)]
+    both = combine_ranges("p", ranges, tight=True)
     assert both is not None
     assert (both.minimum, both.maximum, both.value_count, both.null_count) == (-1.0, 2.0, 9, 5)
     assert both.kind is RecordType.PARTITION_STATS and both.file_name == "p" and both.tight
