@@ -146,7 +146,7 @@ class Campaign:
         left_out = [SPARK, JAVA_LISTING] if self.brief else [SPARK]
         self._agree("snapshot", left_out)
         if self.model.merge_on_read or FULL:
-            self._agree("read_optimized", left_out)
+            self._agree("read_optimized", left_out if FULL else [SPARK, JAVA_LISTING])
         if not self.brief:
             self.ask(2)
 

@@ -1,13 +1,17 @@
+"""The judges of the interop campaign: each oracle is started once."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
+from typing import Any
 
 import pytest
 
 from tests.interop.judges import Judges
 from tests.interop.oracle import HudiRs, JavaHudi
+from tests.spark.conftest import spark as spark
 
 
 @pytest.fixture(scope="session")
@@ -28,5 +32,5 @@ def hudi_rs() -> HudiRs:
 
 
 @pytest.fixture
-def judges(java: JavaHudi, hudi_rs: HudiRs) -> Judges:
-    return Judges(java=java, hudi_rs=hudi_rs)
+def judges(java: JavaHudi, hudi_rs: HudiRs, spark: Any) -> Judges:
+    return Judges(java=java, hudi_rs=hudi_rs, spark=spark)

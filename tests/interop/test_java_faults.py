@@ -6,7 +6,6 @@ Each case is asked of a table by Java and of the same rows by pyhudi. What a wri
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -38,13 +37,13 @@ JAVA = {
 
 
 @pytest.fixture(scope="module")
-def tables(java: JavaHudi, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path]]:
+def tables(java: JavaHudi, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The same rows, written by Java alone and by pyhudi alone."""
     folder = tmp_path_factory.mktemp("faults")
     java.create(folder / "java", ROWS, options=JAVA, operation="insert")
     ours = pyhudi.create_table(str(folder / "ours"), ROWS.schema, name="t", record_key=["id"], partition_by=["part"])
     ours.insert(ROWS)
-    yield {"Java": folder / "java", "pyhudi": folder / "ours"}
+    return {"Java": folder / "java", "pyhudi": folder / "ours"}
 
 
 def counted(java: JavaHudi, path: Path, where: str, *, skipping: bool) -> int:
