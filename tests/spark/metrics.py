@@ -21,7 +21,7 @@ def stages(spark: SparkSession) -> list[Any]:
 @contextmanager
 def bytes_to_driver(spark: SparkSession) -> Iterator[list[int]]:
     """Filled, at the end of the block, with the result bytes of each stage that ran in it."""
-    before = len(stages(spark))
+    before = max((stage.stageId() for stage in stages(spark)), default=-1)
     sent: list[int] = []
     yield sent
-    sent.extend(stage.resultSize() for stage in stages(spark)[: -before or None])
+    sent.extend(stage.resultSize() for stage in stages(spark) if stage.stageId() > before)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pyhudi.errors import FileExists
+from pyhudi.errors import FileExists, LeaseLost
 from pyhudi.file_group.footer import footers
 from pyhudi.file_group.spec import WriteSpec
 from pyhudi.file_group.stats import RangeCollector
@@ -30,7 +30,7 @@ from pyhudi.format.metadata import WriteStat
 from pyhudi.format.metadata_records import ColumnRange
 from pyhudi.format.schema import FILE_NAME, RECORD_KEY
 from pyhudi.merge.avro import encode_records
-from pyhudi.storage import joined
+from pyhudi.storage import Content, joined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ def write_base_file(
 ) -> BaseFileContent:
     """Write a base file from batches of stored rows; its name goes into every row."""
     name = str(BaseFileName(file_id=file_id, write_token=token, instant=spec.instant, extension=PARQUET))
-    _announce(spec, partition_path, name, kind)
+    marker = _announce(spec, partition_path, name, kind)
     collector = RangeCollector(spec.table.file_schema, spec.indexed_columns)
     keys: list[pa.ChunkedArray] = []
     misread: set[str] = set()
@@ -75,7 +75,7 @@ def write_base_file(
         content = _encoded(spec, _decoded(content, spec.table.file_schema), keys, frozenset(misread))
     path = joined(partition_path, name)
     sizes = _column_sizes(content)
-    spec.table.storage.create(path, [memoryview(content)])
+    _create(spec, path, [memoryview(content)], marker)
     count = sum(len(part) for part in keys)
     return BaseFileContent(path=path, name=name, size=content.size, rows=count, ranges=collector.ranges(name, sizes))
 
@@ -85,7 +85,7 @@ def write_log_file(
 ) -> WrittenFile:
     """Write a log file: one data block (if there are rows), then one delete block (if there are deletes)."""
     name = str(LogFileName(file_id=file_id, instant=spec.instant, version=1, write_token=token))
-    _announce(spec, partition_path, name, MarkerKind.CREATE)
+    marker = _announce(spec, partition_path, name, MarkerKind.CREATE)
     headers = {Header.INSTANT_TIME: str(spec.instant), Header.SCHEMA: spec.table.file_avro_text}
     blocks: list[bytes] = []
     collector = RangeCollector(spec.table.file_schema, spec.indexed_columns)
@@ -97,7 +97,7 @@ def write_log_file(
     if deletes is not None:
         blocks.append(write_block(BlockKind.DELETE, headers, deletes))
     path = joined(partition_path, name)
-    spec.table.storage.create(path, blocks)
+    _create(spec, path, blocks, marker)
     size = sum(len(block) for block in blocks)
     stat = WriteStat(
         file_id=file_id,
@@ -122,8 +122,19 @@ def write_partition_metadata(spec: WriteSpec, partition_path: str) -> None:
         return
 
 
-def _announce(spec: WriteSpec, partition_path: str, name: str, kind: MarkerKind) -> None:
-    spec.table.storage.create(marker_path(spec.instant, partition_path, name, kind), b"")
+def _announce(spec: WriteSpec, partition_path: str, name: str, kind: MarkerKind) -> str:
+    """Create the file's marker; undo finds the file by it, whatever happens."""
+    marker = marker_path(spec.instant, partition_path, name, kind)
+    spec.table.storage.create(marker, b"")
+    return marker
+
+
+def _create(spec: WriteSpec, path: str, content: Content, marker: str) -> None:
+    """Create a data file, and take it away again when its marker is gone: then the write is over without it."""
+    spec.table.storage.create(path, content)
+    if spec.table.storage.stat(marker) is None:
+        spec.table.storage.delete(path)
+        raise LeaseLost(f"{path} came after its instant {spec.instant} had been undone or completed; it was removed")
 
 
 def _with_file_name(rows: pa.Table, name: str) -> pa.Table:

@@ -6,15 +6,20 @@ import base64
 import math
 from collections.abc import Callable
 from io import BytesIO
+from unittest import mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pyhudi.engine.local import LocalEngine
+from pyhudi.errors import LeaseLost
 from pyhudi.file_group.footer import footers, key_bounds, utf8_buffers
 from pyhudi.file_group.stats import RangeCollector
 from pyhudi.format.bloom import BloomFilter, BloomParameters
 from pyhudi.format.metadata_records import ColumnRange, ValueType
+from pyhudi.format.table_properties import TableType
+from pyhudi.transaction.markers import delete_markers
 from tests.unit.conftest import SimulatedTable, trips
 
 
@@ -106,3 +111,31 @@ def test_a_column_that_parquet_readers_would_skip_wrongly_is_written_plainly(
     assert bare == {name for name, column in columns.items() if "RLE_DICTIONARY" not in column.encodings}
     assert len(bare) == plain
     assert repr(value) in {repr(each) for row in table.read().values() for each in row}
+
+
+@pytest.mark.parametrize("table_type", ["COPY_ON_WRITE", "MERGE_ON_READ"])
+def test_a_file_that_comes_after_its_write_was_undone_is_taken_away_again(
+    simulated: Callable[..., SimulatedTable], table_type: str
+) -> None:
+    table = simulated(table_type=TableType(table_type))
+    table.write("insert", trips(("a", "x", 1, 1.0)))
+    before = {path for path in table.storage.contents() if path.startswith("x/")}
+
+    class Late(LocalEngine):
+        """Another process undoes the write before its file is there."""
+
+        def shuffle(self, located, targets, write):  # type: ignore[no-untyped-def]
+            create = table.storage.create
+
+            def undone_first(path: str, content: object) -> None:
+                if path.startswith("x/"):
+                    delete_markers(table.storage, write.spec.instant)
+                create(path, content)  # type: ignore[arg-type]
+
+            with mock.patch.object(type(table.storage), "create", lambda _, path, content: undone_first(path, content)):
+                return super().shuffle(located, targets, write)
+
+    with pytest.raises(LeaseLost, match="undone or completed"):
+        table.client.write("upsert", trips(("a", "x", 2, 2.0)), Late(), {})
+    assert {path for path in table.storage.contents() if path.startswith("x/")} == before
+    assert table.read() == {"a": ("x", 1, 1.0)}
